@@ -52,7 +52,15 @@ from actors.service.settings import (
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
-from web.cli import archive_command, clv_command, links_command, surebets_command, trace_command
+from web.cli import (
+    archive_command,
+    clv_command,
+    get_command,
+    links_command,
+    surebets_command,
+    trace_command,
+    watch_command,
+)
 from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
@@ -397,6 +405,8 @@ def _parser() -> argparse.ArgumentParser:
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
     clv_command.add_options(command("clv", clv_command.run, "print closing line values of your own bets"))
+    get_command.add_options(command("get", get_command.run, "print odds as a table, CSV or JSON"))
+    watch_command.add_options(command("watch", watch_command.run, "show prices and moves in the terminal"))
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)

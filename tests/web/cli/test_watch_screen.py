@@ -1,0 +1,104 @@
+"""The screen of `oddsboard watch`: rows and moves of a board, and whether it is current."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from tests.support.builders.client_lists import fixture
+from web.cli.watch_screen import Screen
+from web.client.board import BoardView
+from web.client.state import Ledger
+from web.client.values import Change, Fixture, Linking
+
+HOSTILE = "[bold]\x1b[31mX\u202eY[/bold]"
+
+
+class Watched:
+    """A board that the test fills, and its screen."""
+
+    def __init__(self, *, is_best: bool = False) -> None:
+        self.now = 100.0
+        self.ledger = Ledger[Fixture](20.0, lambda: self.now, is_whole=True)
+        self.screen = Screen(BoardView(self.ledger), "http://board", "1x2", is_best=is_best)
+
+    def put(self, version: int, *fixtures: Fixture) -> list[str]:
+        """Replace the list; return the lines that it is told by."""
+        change = Change(version=version, fixtures=fixtures, linking=Linking(pending=0))
+        _, events = self.ledger.apply(change, "e")
+        events += self.ledger.prove(self.now)
+        return [line for event in events for line in self.screen.take(event, self.now)]
+
+    def lines(self, height: int = 30) -> list[str]:
+        """Return the screen as plain text."""
+        out = Console(file=io.StringIO(), width=140, no_color=True, highlight=False, markup=False)
+        out.print(self.screen.render(self.now, height))
+        written: Any = out.file
+        return [line.rstrip() for line in written.getvalue().splitlines()]
+
+
+def test_a_price_that_moved_is_marked_without_colours() -> None:
+    """For some seconds, by an arrow."""
+    watched = Watched()
+    watched.put(1, fixture(prices=(2.0, 3.0, 4.0)))
+    told = watched.put(2, fixture(prices=(2.1, 3.0, 3.9)))
+    marked = watched.lines()[2]
+    watched.now += 11.0
+
+    assert ["Home v Away  Alder  1: 2 -> 2.1", "Home v Away  Alder  2: 4 -> 3.9"] == told
+    assert ["▲ 2.1", "3", "▼ 3.9"] == re.split(r"\s{2,}", marked.split("Alder")[1].strip())[:3]
+    assert "▲" not in watched.lines()[2]
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_old_prices_say_so_first(*, is_lost: bool) -> None:
+    """After a cut at once; after silence by themselves."""
+    watched = Watched()
+    watched.put(1, fixture())
+    current = watched.lines()[0]
+    if is_lost:
+        [*watched.ledger.lose("the service ends")]
+    watched.now += 5.0 if is_lost else 20.5
+    told = watched.lines()[0]
+
+    assert current.startswith("http://board  version 1, current 0 s ago")
+    why = "5 s old: the service ends" if is_lost else "20 s old: nothing was read for 20 s"
+    assert told.startswith(f"NOT CURRENT, these prices are {why}")
+
+
+def test_names_are_plain_text() -> None:
+    """Neither markup nor control characters of a name are obeyed."""
+    watched = Watched()
+    watched.put(1, fixture(home=HOSTILE))
+
+    assert "[bold]?[31mX?Y[/bold] v Away" in watched.lines()[2]
+
+
+def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
+    """And it is said how many are not."""
+    watched = Watched(is_best=True)
+    watched.put(1, *(fixture(f"fx{number:02}") for number in range(30)))
+    lines = watched.lines(height=16)
+
+    assert (16, "20 more rows: --league, --bookmaker or --best show fewer") == (1 + len(lines), lines[-3])
+
+
+def test_prices_that_are_no_offers_are_marked() -> None:
+    """Collected ones, and those that are in doubt."""
+    watched = Watched()
+    shown = fixture()
+    (entry,) = shown.entries
+    entries = (
+        msgspec.structs.replace(entry, id="b_1", prices="collected"),
+        msgspec.structs.replace(entry, id="c_1", doubts=("price",)),
+    )
+    watched.put(1, msgspec.structs.replace(shown, entries=entries))
+
+    assert ["2 c", "2 ?"] == [
+        mark for mark in ("2 c", "2 ?") if any(mark in line for line in watched.lines())
+    ]

@@ -1,0 +1,150 @@
+"""`oddsboard get`: prints a list of a running service as a table, CSV or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table as Columns
+from rich.text import Text
+
+from actors.archive.export import write_csv
+from actors.core.errors import ConfigError, ServiceUnreachableError
+from web import client
+from web.cli.asking import URL
+from web.client.tables import TIMES, Table, table
+from web.client.values import Health
+from web.server.lifecycle import Exit
+
+POLICY = client.Policy(attempts=3)
+WIDE = 100_000
+"""Columns of an output that is no terminal."""
+FORMATS = ("table", "csv", "json")
+SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] = {
+    "odds": (client.odds, ("bookmaker", "at")),
+    "fixtures": (client.fixtures, ("bookmaker", "market", "league", "from_", "to")),
+    "surebets": (client.surebets, ("bookmaker", "market", "league", "from_", "to", "min_profit", "total")),
+    "closing": (client.closing, ("bookmaker", "market", "league", "from_", "to")),
+}
+"""What can be printed, and the options that choose from it."""
+_OPTIONS = {
+    "bookmaker": ("ID", "only this bookmaker; of fixtures and surebets also several with commas"),
+    "league": ("L", "only this league: a label, or the league_id of a fixture"),
+    "market": ("M", "this market in place of 1x2, such as over_under:2.5"),
+    "from": ("TIME", "matches with kick-off then or later, like 2026-12-05T15:00:00Z"),
+    "to": ("TIME", "matches with kick-off before then"),
+    "at": ("TIME|VERSION", "the list of that time, from the archive"),
+    "min-profit": ("SHARE", "surebets with this profit or more: 0.01 is 1 %%"),
+    "total": ("AMOUNT", "divide this total over the legs of each surebet"),
+}
+
+
+def add_options(get: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    get.add_argument("subject", choices=SUBJECTS, help="what to print")
+    get.add_argument("--format", choices=FORMATS, default="table", help="default: %(default)s")
+    for name, (shown, what) in _OPTIONS.items():
+        dest = "from_" if name == "from" else name.replace("-", "_")
+        get.add_argument(f"--{name}", dest=dest, metavar=shown, help=what)
+    get.add_argument("--url", default=URL, help="the service; default: %(default)s")
+
+
+def run(given: argparse.Namespace) -> Exit:
+    """Print the list. Raises: ServiceUnreachableError, ConfigError for an option that it does not take."""
+    make, takes = SUBJECTS[given.subject]
+    names = ["from_" if name == "from" else name.replace("-", "_") for name in _OPTIONS]
+    asked = {name: value for name in names if (value := getattr(given, name)) is not None}
+    if refused := [name.rstrip("_") for name in asked if name not in takes]:
+        allowed = ", ".join(f"--{name.rstrip('_')}" for name in takes).replace("_", "-")
+        raise ConfigError(f"get {given.subject} takes no --{refused[0].replace('_', '-')}, only {allowed}")
+    with talking(given.url), client.Client(given.url, policy=POLICY) as service:
+        for note in notes(service.get(client.health())) if given.subject in {"odds", "fixtures"} else ():
+            sys.stderr.write(f"{note}\n")
+        _print(given.format, make(**asked), service)
+    return Exit.STOPPED
+
+
+@contextmanager
+def talking(url: str) -> Iterator[None]:
+    """Turn errors of the client into errors of the command line."""
+    try:
+        yield
+    except (client.OddsboardError, ValueError) as error:
+        raise ServiceUnreachableError(f"{url}: {clean(str(error))}") from error
+
+
+def notes(health: Health) -> Iterator[str]:
+    """Yield a line for each kind of price on the board that is no offer of now."""
+    checks = health.checks.values()
+    simulated = [clean(of.name) for of in checks if of.simulated]
+    collected = [clean(of.name) for of in checks if of.prices == "collected"]
+    for kind, names in (("simulated", simulated), ("collected earlier", collected)):
+        if names:
+            yield f"no offers, {kind}: {', '.join(names)}"
+
+
+def clean(text: str) -> str:
+    """Return a text of somebody else without characters that a terminal obeys."""
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
+def _print(form: str, call: client.Call[Any], service: client.Client) -> None:
+    if form == "json":
+        for answer in pages(replace(call, answer=dict), service):
+            sys.stdout.write(f"{msgspec.json.encode(answer).decode()}\n")
+        return
+    parts = [table(answer) for answer in pages(call, service)]
+    columns = tuple(dict.fromkeys(name for part in parts for name in part.columns))
+    rows = (dict(zip(part.columns, row, strict=True)) for part in parts for row in part.rows)
+    if form == "csv":
+        write_csv(
+            ({name: _cell(name, row.get(name)) for name in columns} for row in rows), sys.stdout, columns
+        )
+        return
+    show(Table(columns, [tuple(map(row.get, columns)) for row in rows]))
+
+
+def pages(call: client.Call[Any], service: client.Client) -> Iterator[Any]:
+    """Yield the answer of a call, and its next pages."""
+    while True:
+        answer = service.get(call)
+        yield answer
+        further = (
+            answer.get("next_from") if isinstance(answer, dict) else getattr(answer, "next_from", None)
+        )
+        if further is None:
+            return
+        call = replace(call, parameters={**call.parameters, "from": str(further)})
+
+
+def _cell(name: str, value: Any) -> Any:
+    """Return a value as text or number; times in ISO 8601, which sheets and data frames read."""
+    if name not in TIMES or not isinstance(value, int | float):
+        return value
+    return datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def show(found: Table) -> None:
+    """Print a table; names are plain text, whatever is in them."""
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = WIDE
+    shown = Columns(box=None, pad_edge=False, header_style="bold")
+    for name in found.columns:
+        shown.add_column(Text(name), overflow="fold", no_wrap=not console.is_terminal)
+    for row in found.rows:
+        values = zip(found.columns, row, strict=True)
+        shown.add_row(
+            *(Text("" if value is None else clean(str(_cell(name, value)))) for name, value in values)
+        )
+    if found.rows:
+        console.print(shown)
+    else:
+        sys.stderr.write("nothing is listed\n")
