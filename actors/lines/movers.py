@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from actors.core.messages import BookmakerId
-from actors.lines.consensus import Past, Terms, consensus_of, consensus_points, counting
+from actors.lines.consensus import Past, Terms, chances_of, consensus_of, consensus_points, counting
 from actors.lines.line import Moment, Point
 from actors.lines.links import Bookmakers, Link, entry_ids
-from actors.markets.odds import Odds, of_all_winners, of_one_winner
-from actors.matches.fair import MIN_BOOKMAKERS, fair
+from actors.markets.odds import Odds, of_all_winners
+from actors.matches.fair import MIN_BOOKMAKERS
 from actors.matching.event import Chances
 
 
@@ -138,5 +138,4 @@ def _followed(terms: Terms, points: Sequence[Point], before: Odds, move: Move) -
 
 
 def _chance(terms: Terms, odds: Odds, outcome: int) -> float:
-    chances = fair(terms.method, of_one_winner(terms.market, odds))
-    return of_all_winners(terms.market, chances)[outcome]
+    return of_all_winners(terms.market, chances_of(terms, odds))[outcome]

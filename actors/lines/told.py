@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -28,6 +29,9 @@ class Membership(Struct, frozen=True):
     at_ms: int
     is_member: bool
     certainty: Certainty | None = None
+
+
+Memberships: TypeAlias = dict[str, list[Membership]]
 
 
 class Line(Struct, frozen=True):
@@ -88,28 +92,29 @@ def line_of(
     )
 
 
-def memberships(
-    entry_id: str, links: Iterable[LinkRow], rosters: Collection[RosterRow], first: Moment
-) -> list[Membership]:
-    """Return when an entry was a member of a fixture, with which certainty, from the first moment on."""
-    found: list[Membership] = []
+def memberships(links: Iterable[LinkRow], rosters: Sequence[RosterRow], first: Moment) -> Memberships:
+    """Return by entry when it was a member of a fixture, with which certainty, from the first moment on."""
+    found: Memberships = {}
     for row in links:
         bookmakers = next(
-            (roster.bookmakers for roster in reversed([*rosters]) if roster.version <= row.version), {}
+            (roster.bookmakers for roster in reversed(rosters) if roster.version <= row.version), {}
         )
-        link = entry_ids(row.links, bookmakers).get(entry_id)
         at = (row.version, row.at_ms) if row.version > first.version else (first.version, first.at_ms)
-        now = Membership(*at, link is not None, None if link is None else link[1].certainty)
-        if found and found[-1].version == now.version:
-            found.pop()
-        before = found[-1] if found else None
-        is_same = before is not None and (before.is_member, before.certainty) == (
-            now.is_member,
-            now.certainty,
-        )
-        if not is_same and (now.is_member or before is not None):
-            found.append(now)
+        ids = entry_ids(row.links, bookmakers)
+        for entry_id in dict.fromkeys([*found, *ids]):
+            link = ids.get(entry_id)
+            now = Membership(*at, link is not None, None if link is None else link[1].certainty)
+            _add(found.setdefault(entry_id, []), now)
     return found
+
+
+def _add(found: list[Membership], now: Membership) -> None:
+    if found and found[-1].version == now.version:
+        found.pop()
+    before = found[-1] if found else None
+    is_same = before is not None and (before.is_member, before.certainty) == (now.is_member, now.certainty)
+    if not is_same and (now.is_member or before is not None):
+        found.append(now)
 
 
 def share_of(most: int, lines: int) -> int:

@@ -121,6 +121,7 @@ class Found:
     def __init__(self, days: Days, span: Span, asked: Asked) -> None:
         self._days, self.span, self.asked = days, span, asked
         self.entries: dict[str, EntryRows] = {}
+        self._cuts: dict[int, int | None] = {}
 
     def read(self, ids: Iterable[str]) -> None:
         """Read all rows of entries."""
@@ -149,7 +150,9 @@ class Found:
             return NoClose.NOT_STARTED
         if not self.span.first.at_ms <= kick_off_ms <= self.asked.until_ms:
             return None
-        cut = cut_at(self._days, self.span.days, kick_off_ms)
+        if kick_off_ms not in self._cuts:
+            self._cuts[kick_off_ms] = cut_at(self._days, self.span.days, kick_off_ms)
+        cut = self._cuts[kick_off_ms]
         if cut is None and self.span.seen_ms < kick_off_ms:
             return NoClose.GAP
         cut = self.span.last.version + 1 if cut is None else cut
@@ -210,6 +213,7 @@ def _fixture_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
 def _told(found: Found, past: Past, kick_off: int | None, is_over: bool) -> Lines:  # noqa: FBT001 - a fact
     asked, span = found.asked, found.span
     most, newest = share_of(asked.points, len(past.lines)), past.rosters[-1].bookmakers
+    members = memberships(past.links, past.rosters, span.first)
     lines = [
         line_of(
             (entry_id, (name := found.entries[entry_id].bookmaker)),
@@ -217,7 +221,7 @@ def _told(found: Found, past: Past, kick_off: int | None, is_over: bool) -> Line
             most,
             found.close(entry_id, points, kick_off, past.rosters),
             prices=newest[name].prices if name in newest else None,
-            members=memberships(entry_id, past.links, past.rosters, span.first),
+            members=members.get(entry_id, ()),
         )
         for entry_id, points in past.lines.items()
     ]
