@@ -4,6 +4,7 @@ import { Ages } from "./ages.js";
 import { Bookmakers } from "./bookmakers.js";
 import { byId, element, setText } from "./dom.js";
 import { kindValue } from "./markets.js";
+import { MoversTable } from "./movers-table.js";
 
 const MOST_AGES = 10; // surebets whose ages are requested
 const SAID = {
@@ -20,13 +21,15 @@ export class Drawing {
     #ages = new Map(); // ages of the shown surebets, by match
     #shown = {}; // the grid's last content: it is filled again only after a change
     #days;
+    #movers;
     #trust = null;
 
-    constructor(grid, { onBookmaker, onDay }) {
+    constructor(grid, { onBookmaker, onDay, onWindow, onChoose }) {
         this.#grid = grid;
         this.#buttons = new Bookmakers(byId("bookmakers"), onBookmaker);
         this.#faults = new Bookmakers(byId("faults"), () => byId("bookmakers").showPopover());
         this.#days = new Days(byId("days"), onDay);
+        this.#movers = new MoversTable({ onWindow, onChoose });
         addEventListener("beforeprint", () => setText(byId("printed"), `As of ${new Date()}`));
     }
 
@@ -38,6 +41,7 @@ export class Drawing {
         this.#faults.show(faults, checks, null, view.clock);
         byId("faults").hidden = faults.length === 0;
         this.#days.show(view.days, state.choice.day);
+        this.#movers.show(view.moves, state.choice);
         showChoice(view, state);
         showMarkets(view);
         showEmpty(view);
@@ -47,7 +51,7 @@ export class Drawing {
     }
 
     #showGrid(view, { preferences, opened, choice }) {
-        const { rows, columns, market, trust, clock, price, by, empty, surebetOf } = view;
+        const { rows, columns, market, trust, clock, price, by, empty, moves, surebetOf } = view;
         const [pinned, { odds, total, step }] = [preferences.matches, preferences];
         const agesOf = (match) => this.#agesOf(match);
         if (by === "profit" && trust === "live") this.#ask(rows);
@@ -60,7 +64,7 @@ export class Drawing {
             this.#grid.show(rows, columns, how);
             this.#shown = { rows, key: shown, surebetOf };
         }
-        this.#grid.hidden = empty !== null;
+        this.#grid.hidden = empty !== null || moves !== null;
         this.#grid.refresh();
         this.#grid.chosen = choice.fixture;
     }
@@ -139,7 +143,7 @@ function showChoice({ count, surebets, leagues, clock, which }, { choice, prefer
         choice.league,
     );
     byId("by").value = preferences.by;
-    byId("by").disabled = choice.surebets; // surebets are sorted by profit
+    byId("by").disabled = choice.surebets || choice.movers > 0; // sorted by profit, by the size of the move
 }
 
 /** A board with one market shows no chooser of markets. */

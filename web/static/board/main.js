@@ -12,6 +12,8 @@ import { first } from "./first.js";
 import { Health } from "./health.js";
 import { askList, askMarkets } from "./lists.js";
 import { idOf, USUAL_MARKET } from "./markets.js";
+import { Movers } from "./movers.js";
+import { canMove, WINDOWS } from "./moves.js";
 import "./odds-board.js";
 import { followOthers, remember, remembered } from "./preferences.js";
 import { Store } from "./store.js";
@@ -22,6 +24,7 @@ const MINUTE_MS = 60_000;
 const ASK_AGAIN_MS = 1000; // after an offer was removed
 const MARKETS_MS = 15_000; // between two requests for the service's markets
 const TYPING_MS = 120;
+const [FIRST_WINDOW_S] = WINDOWS.keys();
 
 const minute = () => Math.floor(Date.now() / MINUTE_MS);
 const grid = document.querySelector("odds-board");
@@ -35,9 +38,12 @@ const store = new Store({
 });
 const address = new Address(step);
 const chosen = new Chosen((answer) => store.change({ chosen: answer }));
+const movers = new Movers((answer) => store.change({ movers: answer }));
 const drawing = new Drawing(grid, {
     onBookmaker: (id) => filter({ bookmakers: toggled(store.state.choice.bookmakers, id) }),
     onDay: (day) => filter({ day }),
+    onWindow: (seconds) => filter({ movers: seconds }),
+    onChoose: show,
 });
 const onStream = {
     onList(list) {
@@ -116,6 +122,7 @@ function draw(state) {
     const isChoice = view.shown.length < view.bookmakers.length && view.trust === "live";
     const isAny = isChoice && state.board.matches.some(({ surebet }) => surebet !== null);
     chosen.ask(isChoice ? view.shown.map(({ id }) => id) : [], state.choice.market, isAny);
+    movers.ask(state.choice, state.choice.movers && view.trust === "live" && canMove(view.market));
     drawing.show(view, state);
     beside.show(view, state);
 }
@@ -143,9 +150,14 @@ function choose(fixture) {
     store.flush();
 }
 
+function show(fixture) {
+    choose(fixture);
+    byId("details").focus();
+}
+
 function close() {
     choose("");
-    grid.focus();
+    (store.state.choice.movers ? byId("movers") : grid).focus();
 }
 
 function queryNow() {
@@ -247,11 +259,13 @@ function listen() {
     byId("for-total").addEventListener("input", ({ target }) =>
         prefer({ total: Math.max(target.valueAsNumber || 0, 0) }),
     );
-    byId("surebets").addEventListener("click", () => filter({ surebets: !store.state.choice.surebets }));
-    grid.addEventListener("choose", ({ detail }) => {
-        choose(detail);
-        byId("details").focus();
+    byId("surebets").addEventListener("click", () => {
+        filter({ surebets: !store.state.choice.surebets, movers: 0 });
     });
+    byId("movers-chip").addEventListener("click", () => {
+        filter({ movers: store.state.choice.movers ? 0 : FIRST_WINDOW_S });
+    });
+    grid.addEventListener("choose", ({ detail }) => show(detail));
     grid.addEventListener("pin", ({ detail }) => pin(detail));
     grid.addEventListener("unfold", ({ detail }) => {
         store.change({ opened: toggled(store.state.opened, detail) });

@@ -9,6 +9,8 @@ import { filtered, isCertain } from "./filters.js";
 import { clockIn, count } from "./format.js";
 import { byLeague, leaguesOf } from "./leagues.js";
 import { ANY_MARKET, choicesOf, marketOf } from "./markets.js";
+import { NO_MOVES } from "./movers.js";
+import { movesOf } from "./moves.js";
 import { priceIn } from "./odds.js";
 import { USUAL } from "./preferences.js";
 import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
@@ -19,9 +21,9 @@ const GONE_MS = 30_000; // prices are hidden after this time without an event
 /**
  * The first state. `board` is the content of the model (board.js), `health` the last answer of /health,
  * `isChecked` whether the last request of it was answered, `connection` the stream's connection, `chosen`
- * the surebets among some bookmakers (chosen.js), `opened` the keys of matches with unfolded prices,
- * `markets` the service's markets, `minute` the time in Unix minutes. While `isComparing` the service makes
- * its first links, and shows no fixtures.
+ * the surebets among some bookmakers (chosen.js), `movers` what moved most (movers.js), `opened` the keys
+ * of matches with unfolded prices, `markets` the service's markets, `minute` the time in Unix minutes.
+ * While `isComparing` the service makes its first links, and shows no fixtures.
  */
 export const NOTHING = {
     board: { matches: [], names: new Map(), stamp: 0 },
@@ -29,6 +31,7 @@ export const NOTHING = {
     isChecked: false,
     connection: { age: null, isLive: false, hasFailed: false, isWaiting: false },
     chosen: { ids: [], found: new Map() },
+    movers: NO_MOVES,
     preferences: USUAL,
     opened: [],
     markets: [],
@@ -48,11 +51,14 @@ export function viewOf(state) {
     const leagues = leaguesAt(board.matches, minute);
     const changes = choice.surebets ? board.stamp : 0; // profits, which decide the order
     const isSure = isCertain(surebetOf, preferences);
-    const isHidden = trust !== "live" && choice.surebets; // a surebet counts only while it is live
+    const isHidden = trust !== "live" && (choice.surebets || choice.movers); // they count only while live
     const by = choice.surebets ? "profit" : preferences.by;
     const how = { by, choice, preferences, clock, minute, surebetOf, leagues };
     const overall = overallOf(state, trust, shown, clock);
     const matches = isHidden ? [] : matchesOf(board.matches, idsOf(shown), ...Object.values(how), changes);
+    const moves = choice.movers
+        ? movesAmong(state.movers, choice, matches, market, clock, preferences.odds)
+        : null;
     return {
         trust,
         market,
@@ -66,14 +72,15 @@ export function viewOf(state) {
         surebetOf,
         clock,
         price: priceIn(preferences.odds),
+        moves,
         matches,
         rows: rowsOf(matches, ...Object.values(how), changes),
         leagues: sortedLeagues(leagues, preferences),
         days: daysAt(board.matches, clock, minute),
-        count: countOf(matches.length, board.matches.length, market),
+        count: countOf((moves?.rows ?? matches).length, board.matches.length, market),
         surebets: trust === "live" ? board.matches.filter((match) => isSure(match)).length : 0,
         canClear: !isEverything(choice) && board.matches.length > 0,
-        empty: emptinessOf(state, trust, matches),
+        empty: emptinessOf(state, trust, matches) ?? moves?.empty ?? null,
         notices: noticesOf(state, shown),
         overall,
         label: labelOf(state, trust, overall),
@@ -84,6 +91,9 @@ export function viewOf(state) {
 const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
 const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
 const choicesAmong = kept((...given) => choicesOf(...given));
+const movesAmong = kept((movers, choice, matches, market, clock, odds) =>
+    movesOf(movers, choice, matches, { market, clock, price: priceIn(odds) }),
+);
 const clockOf = kept((zone) => clockIn(zone));
 const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
 const daysAt = kept((matches, clock, minute) => daysOf(matches, clock, minute * 60));
