@@ -27,11 +27,13 @@ NAME: Final = "journal.db"
 KEPT_S, MAX_ROWS = 14 * 86_400, 50_000
 """The age in seconds, and the number, of the events that are kept; older ones are removed."""
 TIDY_S, RETRY_S = 3600.0, 5.0
-_TABLE = """
+_TABLES = """
 CREATE TABLE IF NOT EXISTS events (
   id INTEGER PRIMARY KEY, time REAL NOT NULL, level TEXT NOT NULL, event TEXT NOT NULL,
   subject TEXT NOT NULL, bookmakers TEXT NOT NULL, fields TEXT NOT NULL
-)"""
+);
+CREATE INDEX IF NOT EXISTS by_time ON events (time);
+CREATE INDEX IF NOT EXISTS by_subject ON events (subject)"""
 _COLUMNS = "time, level, event, subject, bookmakers, fields"
 
 
@@ -104,7 +106,8 @@ class JournalFile:
         self._folder.require({})
         self._connection = connection = connect(self._path)
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(_TABLE)
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
         in_use = (self._path, Path(f"{self._path}-wal"))
         self._inodes = {path: path.stat().st_ino for path in in_use if path.exists()}
         return connection
