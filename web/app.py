@@ -34,7 +34,7 @@ from web.endpoints import (
 )
 from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, events, links
-from web.endpoints.past import closing, lines, movers
+from web.endpoints.past import closing, lines, movers, value_record
 from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.first_links import FirstLinks
 from web.feeds.lists import Answers
@@ -69,6 +69,7 @@ OPERATIONS = {
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **values.OPERATIONS,
+    **value_record.OPERATIONS,
     **capabilities.OPERATIONS,
     **probes.OPERATIONS,
     **openapi.OPERATIONS,
@@ -165,6 +166,7 @@ def _movement_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str,
     """Return the handlers of single fixtures and of price movements."""
     moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
     moved |= movers.handlers(live, clock, past) | values.handlers(live, clock)
+    moved |= value_record.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved
 
 

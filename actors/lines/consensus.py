@@ -124,42 +124,58 @@ _GAP_ENDS, _CHANGES, _GAP_BEGINS = range(3)
 _IN_ORDER: Final = attrgetter("version", "rank")
 
 
-class _Then:
-    """The state at a version: chances by entry, members, bookmakers, and the gap around it."""
+class Then:
+    """The state at a version: prices by entry and since when, members, bookmakers, the gap around it.
 
-    def __init__(self, terms: Terms) -> None:
+    `counted` has the ids of the entries that count, None if the live prices are unknown.
+    """
+
+    def __init__(self) -> None:
+        self.odds: dict[str, Odds | None] = {}
+        self.since_ms: dict[str, int] = {}
         self.links: tuple[Link, ...] = ()
-        self._terms = terms
-        self._chances: dict[str, Chances | None] = {}
-        self._bookmakers: Bookmakers = {}
-        self._counted: list[str] | None = []  # ids
-        self._gap: Break | None = None
+        self.bookmakers: Bookmakers = {}
+        self.counted: list[str] | None = []
+        self.gap: Break | None = None
 
     def go_on(self, event: _Event) -> None:
         """Apply an event."""
         match event.what:
             case LinkRow(links=links):
                 self.links = links
-                self._counted = ids_that_count(links, self._bookmakers)
+                self.counted = ids_that_count(links, self.bookmakers)
             case RosterRow(bookmakers=bookmakers):
-                self._bookmakers = bookmakers
-                self._counted = ids_that_count(self.links, bookmakers)
+                self.bookmakers = bookmakers
+                self.counted = ids_that_count(self.links, bookmakers)
             case Break() as gap if event.rank == _GAP_BEGINS:
-                self._gap = gap
+                self.gap = gap
             case Break():
-                self._gap = None
+                self.gap = None
             case (entry_id, point):
-                odds = point.odds
-                self._chances[entry_id] = None if odds is None else chances_of(self._terms, odds)
+                self.odds[entry_id], self.since_ms[entry_id] = point.odds, point.at_ms
 
-    def consensus(self, at_ms: int) -> FairPoint:
-        """Return the consensus, with version 0."""
-        if self._gap is not None:
-            return FairPoint(0, at_ms, None, NoConsensus.GAP, self._gap.reason)
-        chances = None
-        if self._counted is not None:
-            chances = [of for entry_id in self._counted if (of := self._chances.get(entry_id)) is not None]
+
+class _Consensus:
+    """The consensus of one fixture over time; the chances of unchanged prices are kept."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._known: dict[str, tuple[Odds, Chances]] = {}
+
+    def of(self, then: Then, at_ms: int) -> FairPoint:
+        """Return the consensus of a state, with version 0."""
+        if then.gap is not None:
+            return FairPoint(0, at_ms, None, NoConsensus.GAP, then.gap.reason)
+        chances = None if then.counted is None else [*self._chances(then, then.counted)]
         return _consensus_of(self._terms, chances, at_ms)
+
+    def _chances(self, then: Then, ids: list[str]) -> Iterator[Chances]:
+        for entry_id in ids:
+            if (odds := then.odds.get(entry_id)) is not None:
+                known = self._known.get(entry_id)
+                if known is None or known[0] is not odds:
+                    known = self._known[entry_id] = odds, chances_of(self._terms, odds)
+                yield known[1]
 
 
 class Past(Struct, frozen=True):
@@ -173,20 +189,30 @@ class Past(Struct, frozen=True):
 
 def consensus_points(terms: Terms, past: Past, last: int) -> Iterator[FairPoint]:
     """Yield each different consensus of a fixture over time, up to the version `last`."""
-    then, before = _Then(terms), None
+    consensus_then, before = _Consensus(terms), None
+    for version, at_ms, then in states(past, last):
+        found = consensus_then.of(then, at_ms)
+        shown = found.chances, found.absent, found.reason
+        if shown != before:
+            before = shown
+            yield FairPoint(version, at_ms, *shown, found.bookmakers)
+
+
+def states(past: Past, last: int) -> Iterator[tuple[int, int, Then]]:
+    """Yield each version that changes a fixture, its time (Unix milliseconds) and the state from then on.
+
+    The state is one object, which changes. The first version is that at which the fixture has members.
+    """
+    then, exists = Then(), False
     events = merge(*_events(past, last), key=_IN_ORDER)  # in Python: other threads run meanwhile
     for version, some in groupby(events, attrgetter("version")):
         at_ms = 0
         for event in some:
             then.go_on(event)
             at_ms = event.at_ms
-        if before is None and not then.links:
-            continue  # the fixture does not exist yet
-        found = then.consensus(at_ms)
-        shown = found.chances, found.absent, found.reason
-        if shown != before:
-            before = shown
-            yield FairPoint(version, at_ms, *shown, found.bookmakers)
+        exists = exists or bool(then.links)
+        if exists:
+            yield version, at_ms, then
 
 
 def _events(past: Past, last: int) -> Iterator[Iterable[_Event]]:

@@ -58,12 +58,12 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "406",
 
 [[operations]]
 # Of an id there may be nothing, and a time that begins after it ends is an error, which no schema can say.
-include-path-regex = "^/api/v2/(lines|closing|movers)$"
+include-path-regex = "^/api/v2/(lines|closing|movers|value/record)$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404", "406", "410"]
 
 [[operations]]
 # A time that begins after it ends is an error, which no schema can say.
-include-path-regex = "^/api/v2/(fixtures|surebets)$"
+include-path-regex = "^/api/v2/(fixtures|surebets|value)$"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "406"]
 """
 PROGRAM = Path(sys.executable).with_name("schemathesis")

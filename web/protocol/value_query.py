@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from actors.markets.market import ONE_X_TWO, Market, parsed
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKERS, Parameter, Query
+from web.protocol.query import BOOKMAKERS, MAX_MARKETS, Parameter
+from web.protocol.span import FROM, Span, SpanQuery
 
 _EV = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
 MIN_EV: Final = Parameter(
@@ -22,12 +24,18 @@ REFERENCE: Final = Parameter(
 JUDGED: Final = Parameter(
     BOOKMAKERS.name, "Show only values of this bookmaker, or of two to twenty.", BOOKMAKERS.schema
 )
+MAX_DAYS: Final = 366
+DAY_MS: Final = 86_400_000
+MARKETS: Final = Parameter(
+    "market",
+    "The record of this market, such as over_under:2.5, or of up to ten with commas; default: 1x2.",
+)
 DOUBTED: Final = Parameter(
     "doubted", "Show also doubted values, with their doubts.", {"type": "string", "const": "1"}
 )
 
 
-class ValueQuery(Query):
+class ValueQuery(SpanQuery):
     """The parameters of a request for values. Each method raises Problem 400 for a forbidden value."""
 
     def min_ev(self) -> float:
@@ -39,6 +47,25 @@ class ValueQuery(Query):
             raise Problem(400, f"invalid_{MIN_EV.name}", why)
         return float(given or 0)
 
-    def league(self) -> str | None:
-        """Return the requested league, None if absent."""
-        return self._one("league", "must be given once, or not at all")
+    def markets(self) -> tuple[Market, ...]:
+        """Return the requested markets, each with its line; 1X2 if absent."""
+        given = self._one(MARKETS.name, "must be given once, or not at all")
+        if given is None:
+            return (ONE_X_TWO,)
+        names = given.split(",")
+        try:
+            found = tuple([parsed(name) for name in names[:MAX_MARKETS]])
+        except ValueError as error:
+            raise Problem(400, "invalid_market", f"parameter '{MARKETS.name}' {error}") from error
+        if len({*found}) < len(names):
+            why = f"names one twice, or more than {MAX_MARKETS}, must be {MAX_MARKETS} at most, with commas"
+            raise Problem(400, "invalid_market", f"parameter '{MARKETS.name}' {why}")
+        return found
+
+    def record_span(self, now_ms: int, default_ms: int) -> Span:
+        """Return the requested span of kick-offs; it ends now at the latest, and has at most a year."""
+        span = self.span(now_ms, default_ms)
+        if span.until_ms - span.from_ms > MAX_DAYS * DAY_MS:
+            why = f"is more than {MAX_DAYS} days before the end, must be later"
+            raise Problem(400, f"invalid_{FROM.name}", f"parameter '{FROM.name}' {why}")
+        return span

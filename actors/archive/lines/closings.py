@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from actors.archive.days.closings import Asked as At
 from actors.archive.days.closings import Numbers, Shown, firsts, listings, shown_at
+from actors.archive.days.lines import entry_rows
 from actors.archive.days.links import links
 from actors.archive.lines.moved import breaks_of, cut_at, rosters_of, with_ends
 from actors.archive.past import Days, Held
 from actors.core.messages import BookmakerId, Prices
 from actors.lines.closing import LIMIT_MS, Close, NoClose
-from actors.lines.consensus import FairPoint, Terms, consensus_of, counted
-from actors.lines.line import UNKNOWN, Break, left_in_a_gap
+from actors.lines.consensus import FairPoint, Past, Terms, consensus_of, counting
+from actors.lines.line import UNKNOWN, Break, Moment, Point, Row, left_in_a_gap, points_of
 from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids
 from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.odds import of_one_winner
@@ -30,7 +31,10 @@ MOST = 250
 
 
 class AskedClosings(Struct, frozen=True):
-    """The fixtures with a final kick-off (Unix milliseconds) in a range, the end excluded."""
+    """The fixtures with a final kick-off (Unix milliseconds) in a range, the end excluded.
+
+    Their members are read from `back_ms` before the range on.
+    """
 
     from_ms: int
     until_ms: int
@@ -38,6 +42,7 @@ class AskedClosings(Struct, frozen=True):
     market: Market
     bookmakers: Bookmakers
     method: Method
+    back_ms: int = DAY_MS
 
 
 class Listed(Struct, frozen=True):
@@ -68,8 +73,9 @@ class EntryClose(Struct, frozen=True):
 class FixtureClose(Struct, frozen=True):
     """The closes of a fixture's entries, and its members and consensus at the kick-off.
 
-    These are empty before the kick-off. If the fixture was merged `into` another by then, the other has the
-    entries, and this one does not count as a match.
+    The consensus is of the `counted` chances, if their kinds were stored. All are empty before the
+    kick-off. If the fixture was merged `into` another by then, the other has the entries, and this one does
+    not count as a match.
     """
 
     id: FixtureId
@@ -77,6 +83,7 @@ class FixtureClose(Struct, frozen=True):
     members: Sequence[Link] = ()
     entries: Sequence[EntryClose] = ()
     consensus: FairPoint | None = None
+    counted: Mapping[BookmakerId, Chances] = {}
     is_started: bool = True
     into: FixtureId | None = None
 
@@ -104,6 +111,7 @@ class Closings:
         self._held = days.held()
         self._gaps = breaks_of(days.gaps(self._held))
         self._rosters: list[RosterRow] = []
+        self._rows: Mapping[FixtureId, Sequence[LinkRow]] = {}
         self._numbers: dict[tuple[Held, Market], Numbers] = {}
         self._cuts: dict[int, int | None] = {}
 
@@ -114,6 +122,7 @@ class Closings:
         UnreadableError.
         """
         found = self._fixtures()
+        self._rows = {fixture: held.rows for fixture, held in found.items()}
         named = self._named(found)
         wanted = sorted(
             [
@@ -131,11 +140,46 @@ class Closings:
         shown = self._closed([(fixture, named[fixture], found[fixture].rows) for _, fixture in wanted])
         return Closed(shown, next_from)
 
+    def past(self, fixture: FixtureId, lines: Mapping[str, Sequence[Point]]) -> Past:
+        """Return the history of a fixture that was read; `lines` has those of its entries."""
+        own = {entry_id: lines[entry_id] for entry_id in self._ids(fixture) if entry_id in lines}
+        return Past(own, self._rows[fixture], self._rosters, self._gaps)
+
+    def cut(self, kick_off: int) -> int:
+        """Return the first version at or after a past kick-off (Unix seconds)."""
+        return self._cut(kick_off * 1000)
+
+    def lines(self, fixtures: Iterable[FixtureId], last: int) -> dict[str, list[Point]]:
+        """Return the lines of all entries that these fixtures had, up to a version, by entry."""
+        ids = {entry_id: None for fixture in fixtures for entry_id in self._ids(fixture)}
+        begin_ms = self._asked.from_ms - self._asked.back_ms
+        days = [day for day in self._held if day.seen_ms >= begin_ms and day.base <= last]
+        found: dict[str, list[Row]] = {}
+        for day in days:
+            with self._days.reader(day.day) as reader:
+                of_day = entry_rows(reader, self._asked.market, ids, min(day.last, last))
+            for entry_id, there in of_day.items():
+                found.setdefault(entry_id, []).extend(there.rows)
+        if not days:
+            return {}
+        first = Moment(days[0].base, days[0].first_ms)
+        gaps = [gap for gap in self._gaps if days[0].base <= gap.after <= last]
+        return {entry_id: points_of(rows, gaps, first, last) for entry_id, rows in found.items() if rows}
+
+    def _ids(self, fixture: FixtureId) -> dict[str, None]:
+        """Return the ids of all entries that a fixture had."""
+        return {
+            entry_id: None
+            for row in self._rows[fixture]
+            for roster in self._rosters
+            for entry_id in entry_ids(row.links, roster.bookmakers)
+        }
+
     def _fixtures(self) -> dict[FixtureId, _Held]:
-        """Return all fixtures since the day before the range; any may have been postponed into it."""
+        """Return all fixtures since a time before the range; any may have been postponed into it."""
         found: dict[FixtureId, _Held] = {}
         for day in self._held:
-            if day.seen_ms < self._asked.from_ms - DAY_MS:
+            if day.seen_ms < self._asked.from_ms - self._asked.back_ms:
                 continue
             rows: dict[FixtureId, list[LinkRow]] = {}
             with self._days.reader(day.day) as reader:
@@ -317,11 +361,11 @@ class Closings:
                 chances = fair(self._asked.method, of_one_winner(self._asked.market, close.odds))
             entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state, chances))
         terms = Terms(self._asked.market, self._asked.method)
-        prices = counted(odds, fixture.members, roster)
-        consensus = consensus_of(terms, prices, kick_off_ms)
-        return FixtureClose(
-            fixture.fixture, fixture.listed, fixture.members, entries, consensus, into=fixture.into
-        )
+        prices = counting(odds, fixture.members, roster)
+        consensus = consensus_of(terms, None if prices is None else [*prices.values()], kick_off_ms)
+        known = {of.bookmaker: of.chances for of in entries if of.id in (prices or {}) and of.chances}
+        about = fixture.fixture, fixture.listed, fixture.members, entries, consensus, known
+        return FixtureClose(*about, into=fixture.into)
 
     def _close(self, shown: Shown | None, cut: int, kick_off_ms: int) -> Close | NoClose:
         """Return the close from the last price before the cut, and how it ended."""

@@ -64,9 +64,17 @@ def fixture_of(offers: Offers, market: Market = ONE_X_TWO, start: int = START) -
         )
     names = tuple(BookmakerId(name) for name in offers)
     fixture_id = FixtureId("fx1")
-    place = Place(float(start), fixture_id)
-    about = tuple(members), names, tuple(listed), names[0], place, Highest(), None, {}, market
-    return Fixture(fixture_id, 1, *about)
+    return Fixture(
+        fixture_id,
+        1,
+        tuple(members),
+        names,
+        tuple(listed),
+        names[0],
+        Place(float(start), fixture_id),
+        Highest(),
+        market=market,
+    )
 
 
 def books_of(offers: Offers) -> dict[BookmakerId, Book]:

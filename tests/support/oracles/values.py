@@ -22,7 +22,7 @@ def by_hand(
     compared = {name: offer for name, offer in live.items() if _is_newest(name, live) and offer.is_trusted}
     limit_s = max_age_s or min([offer.stale_after_s for offer in compared.values()], default=0.0)
     twice = 2 if market.kind is Kind.DOUBLE_CHANCE else 1
-    priced = [[twice * price for price in offer.prices] for offer in compared.values()]
+    priced = [tuple(twice * price for price in offer.prices) for offer in compared.values()]
     fair = dict(zip(compared, fair_of_all(method, priced).tolist() if priced else [], strict=True))
     members = [name for name, offer in compared.items() if offer.is_sure and offer.age_s < limit_s]
     found = {}

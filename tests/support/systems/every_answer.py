@@ -62,7 +62,12 @@ BY_TARGET = {
     "no_archive": "/api/v2/closing",
     "version_not_available": "/api/v2/changes?since=1",
 }
-OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1", "/api/v2/closing?to=2100-01-01T00:00:00Z")
+OF_ARCHIVE = (
+    "/api/v2/archive",
+    "/api/v2/lines?id=alder_m1",
+    "/api/v2/closing?to=2100-01-01T00:00:00Z",
+    "/api/v2/value/record",
+)
 BY_PAST = {
     "invalid_window_s": "/api/v2/movers?window_s=59",
     "invalid_min": "/api/v2/movers?min=1%25",
