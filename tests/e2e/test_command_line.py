@@ -73,6 +73,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "links",
         "surebets",
         "archive",
+        "alerts",
         "check-program",
         "probe",
         "completion",

@@ -53,6 +53,7 @@ from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.cli import (
+    alerts_command,
     archive_command,
     clv_command,
     get_command,
@@ -98,6 +99,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
 }
 
 Run = Callable[[argparse.Namespace], Exit]
+_Command = argparse.ArgumentParser
 VERSION = ("-V", "--version")
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
@@ -377,12 +379,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="oddsboard",
-        description="A consolidated board of football odds",
-        epilog=EXAMPLE_CALLS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    about, form = "A consolidated board of football odds", argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="oddsboard", description=about, epilog=EXAMPLE_CALLS, formatter_class=form)
     parser.add_argument(*VERSION, action="store_true", help="print the version and the commit")
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -401,6 +399,7 @@ def _parser() -> argparse.ArgumentParser:
     sources = command("sources", _sources, "explain the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     archive_command.add_options(command("archive", archive_command.run, "check, seal or export an archive"))
+    alerts_command.add_options(command("alerts", alerts_command.run, "try the rules of alerts"))
     links = command("links", lambda given: _print(given.lines(given)), "ask why events are linked or not")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
@@ -411,21 +410,15 @@ def _parser() -> argparse.ArgumentParser:
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)
     sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind of source; default: all kinds")
-    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     completion.add_argument("shell", choices=SHELLS, help="the script's first line says how to use it")
     links_command.add_options(links)
     trace_command.add_options(trace)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
-    _add_recording_options(record, replay)
+    _add_recording_options(record, replay, inspect)
     return parser
 
 
-def _add_file_options(
-    init: argparse.ArgumentParser,
-    serving: argparse.ArgumentParser,
-    record: argparse.ArgumentParser,
-    check: argparse.ArgumentParser,
-) -> None:
+def _add_file_options(init: _Command, serving: _Command, record: _Command, check: _Command) -> None:
     for configured in (serving, record, check):
         add_config(configured)
     examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_OUT}"
@@ -436,7 +429,7 @@ def _add_file_options(
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
 
 
-def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
+def _add_recording_options(record: _Command, replay: _Command, inspect: _Command) -> None:
     out, path = "the folder; each source has a file in it", "a recording, or a folder of recordings"
     until = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
     speed, bind = "recorded seconds per second; default: 1", f"where to listen; {_DEFAULT}"
@@ -444,6 +437,7 @@ def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.Arg
     record.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
     record.add_argument("--for", type=seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
     replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
+    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
     replay.add_argument(
