@@ -34,7 +34,7 @@ EXCEPTIONS = {
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
     ".venv/bin/oddsboard archive ": "needs an archive; tests/web/cli/test_archive_command.py has it",
     ".venv/bin/oddsboard clv ": "needs an archive; tests/web/cli/test_clv_command.py has it",
-    ".venv/bin/oddsboard watch ": "runs until Ctrl+C; tests/web/cli/test_watch_screen.py has what it shows",
+    ".venv/bin/oddsboard watch ": "ends by Ctrl+C alone; tests/web/cli/boards/test_screen.py has its rows",
     "scripts/image": "needs root, debootstrap and indexes of packages",
     "scripts/manifests": "prepares an environment of its own, from a package index",
     "scripts/package": "installs packages from an index",

@@ -56,12 +56,11 @@ from web.cli import (
     alerts_command,
     archive_command,
     clv_command,
-    get_command,
     links_command,
     surebets_command,
     trace_command,
-    watch_command,
 )
+from web.cli.boards import commands as boards
 from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
@@ -380,7 +379,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     about, form = "A consolidated board of football odds", argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="oddsboard", description=about, epilog=EXAMPLE_CALLS, formatter_class=form)
+    parser = _Parser("oddsboard", description=about, epilog=EXAMPLE_CALLS, formatter_class=form)
     parser.add_argument(*VERSION, action="store_true", help="print the version and the commit")
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -404,8 +403,7 @@ def _parser() -> argparse.ArgumentParser:
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
     clv_command.add_options(command("clv", clv_command.run, "print closing line values of your own bets"))
-    get_command.add_options(command("get", get_command.run, "print odds as a table, CSV or JSON"))
-    watch_command.add_options(command("watch", watch_command.run, "show prices and moves in the terminal"))
+    boards.add(command)
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)

@@ -65,8 +65,14 @@ async def _change(site: Site) -> None:
 
 
 def _match(number: int, prices: Sequence[float]) -> Match:
-    names = {"home": f"Home {number}", "away": f"Away {number}", "league": "English Premier League"}
-    return match(f"m{number}", prices=prices, start_time=int(time.time()) + 86_400, **names)
+    return match(
+        f"m{number}",
+        home=f"Home {number}",
+        away=f"Away {number}",
+        league="English Premier League",
+        prices=prices,
+        start_time=int(time.time()) + 86_400,
+    )
 
 
 def _enough(module: ModuleType, base: str) -> None:

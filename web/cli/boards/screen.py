@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from web import client
-from web.cli.get_command import clean
+from web.cli.boards.get import clean
 from web.client.board import BoardView
 from web.client.values import Entry, Fixture
 

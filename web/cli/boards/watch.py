@@ -14,28 +14,15 @@ from rich.live import Live
 from actors.core.errors import ConfigError
 from actors.service.settings import is_colourless
 from web import client
-from web.cli.asking import URL
-from web.cli.get_command import notes, talking
+from web.cli.boards.get import notes, talking
+from web.cli.boards.screen import Screen
 from web.cli.terminal import run_until_interrupted
-from web.cli.watch_screen import Screen
 from web.client import clock
 from web.client.values import Fixture
 from web.server.lifecycle import Exit
 
 DRAWN_EVERY_S = 0.5
 SEVERAL = {"main", "any"}
-
-
-def add_options(watch: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    league = "only this league: a label, or the league_id of a fixture"
-    watch.add_argument(
-        "--best", action="store_true", help="the best price of each outcome, a row for each match"
-    )
-    watch.add_argument("--league", metavar="L", help=league)
-    watch.add_argument("--market", metavar="M", help="this market in place of 1x2, such as over_under:2.5")
-    watch.add_argument("--bookmaker", metavar="ID", help="only matches that this bookmaker lists")
-    watch.add_argument("--url", default=URL, help="the service; default: %(default)s")
 
 
 def run(given: argparse.Namespace) -> Exit:

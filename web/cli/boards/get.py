@@ -18,7 +18,7 @@ from rich.text import Text
 from actors.archive.export import write_csv
 from actors.core.errors import ConfigError, ServiceUnreachableError
 from web import client
-from web.cli.asking import URL
+from web.cli.boards.commands import NAMES
 from web.client.tables import TIMES, Table, table
 from web.client.values import Health
 from web.server.lifecycle import Exit
@@ -26,7 +26,6 @@ from web.server.lifecycle import Exit
 POLICY = client.Policy(attempts=3)
 WIDE = 100_000
 """Columns of an output that is no terminal."""
-FORMATS = ("table", "csv", "json")
 SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] = {
     "odds": (client.odds, ("bookmaker", "at")),
     "fixtures": (client.fixtures, ("bookmaker", "market", "league", "from_", "to")),
@@ -34,36 +33,15 @@ SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] 
     "closing": (client.closing, ("bookmaker", "market", "league", "from_", "to")),
 }
 """What can be printed, and the options that choose from it."""
-_OPTIONS = {
-    "bookmaker": ("ID", "only this bookmaker; of fixtures and surebets also several with commas"),
-    "league": ("L", "only this league: a label, or the league_id of a fixture"),
-    "market": ("M", "this market in place of 1x2, such as over_under:2.5"),
-    "from": ("TIME", "matches with kick-off then or later, like 2026-12-05T15:00:00Z"),
-    "to": ("TIME", "matches with kick-off before then"),
-    "at": ("TIME|VERSION", "the list of that time, from the archive"),
-    "min-profit": ("SHARE", "surebets with this profit or more: 0.01 is 1 %%"),
-    "total": ("AMOUNT", "divide this total over the legs of each surebet"),
-}
-
-
-def add_options(get: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    get.add_argument("subject", choices=SUBJECTS, help="what to print")
-    get.add_argument("--format", choices=FORMATS, default="table", help="default: %(default)s")
-    for name, (shown, what) in _OPTIONS.items():
-        dest = "from_" if name == "from" else name.replace("-", "_")
-        get.add_argument(f"--{name}", dest=dest, metavar=shown, help=what)
-    get.add_argument("--url", default=URL, help="the service; default: %(default)s")
 
 
 def run(given: argparse.Namespace) -> Exit:
     """Print the list. Raises: ServiceUnreachableError, ConfigError for an option that it does not take."""
     make, takes = SUBJECTS[given.subject]
-    names = ["from_" if name == "from" else name.replace("-", "_") for name in _OPTIONS]
-    asked = {name: value for name in names if (value := getattr(given, name)) is not None}
-    if refused := [name.rstrip("_") for name in asked if name not in takes]:
-        allowed = ", ".join(f"--{name.rstrip('_')}" for name in takes).replace("_", "-")
-        raise ConfigError(f"get {given.subject} takes no --{refused[0].replace('_', '-')}, only {allowed}")
+    asked = {name: value for name in NAMES.values() if (value := getattr(given, name)) is not None}
+    if refused := [name for name, value in NAMES.items() if value in asked and value not in takes]:
+        allowed = ", ".join(f"--{name}" for name, value in NAMES.items() if value in takes)
+        raise ConfigError(f"get {given.subject} takes no --{refused[0]}, only {allowed}")
     with talking(given.url), client.Client(given.url, policy=POLICY) as service:
         for note in notes(service.get(client.health())) if given.subject in {"odds", "fixtures"} else ():
             sys.stderr.write(f"{note}\n")

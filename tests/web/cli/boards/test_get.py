@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -15,7 +14,8 @@ import pytest
 from actors.core.errors import ConfigError
 from tests.support.builders.client_lists import fixture
 from web import client as c
-from web.cli import get_command
+from web.cli.boards import get
+from web.cli.main import _parser
 from web.client.values import Capabilities, FixtureList, Linking
 
 FORMULA = '=HYPERLINK("http://evil.example")'
@@ -44,7 +44,7 @@ def _listed(*fixtures: Any) -> FixtureList:
 def test_csv_is_harmless_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
     """A name that a spreadsheet would take for a formula is text; times are ISO 8601, prices numbers."""
     with _client({"/api/v2/fixtures": [_listed(fixture(home=FORMULA))]}) as service:
-        get_command._print("csv", c.fixtures(), service)
+        get._print("csv", c.fixtures(), service)
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
 
     assert (f"'{FORMULA}", "2026-05-29T20:26:40Z", "2.0", "Alder") == (
@@ -56,7 +56,7 @@ def test_csv_is_harmless_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_table_obeys_no_name(capsys: pytest.CaptureFixture[str]) -> None:
     """Neither its markup nor its control characters."""
     with _client({"/api/v2/fixtures": [_listed(fixture(home="[red]\x1b[2J"))]}) as service:
-        get_command._print("table", c.fixtures(), service)
+        get._print("table", c.fixtures(), service)
 
     assert "[red]?[2J" in capsys.readouterr().out
 
@@ -65,16 +65,14 @@ def test_json_is_the_services_own_answer_page_by_page(capsys: pytest.CaptureFixt
     """Also members that this client does not know; the pages of closing prices are lines."""
     pages = [{"fixtures": [], "next_from": 100, "new": 1}, {"fixtures": [], "next_from": None, "new": 2}]
     with _client({"/api/v2/closing": [*pages]}) as service:
-        get_command._print("json", c.closing(), service)
+        get._print("json", c.closing(), service)
 
     assert pages == [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
 def test_an_option_that_a_list_does_not_take_is_refused() -> None:
     """The service would ignore it, and the list would be another than the one asked for."""
-    parser = argparse.ArgumentParser()
-    get_command.add_options(parser)
-    given = parser.parse_args(["odds", "--league", "eng.1"])
+    given = _parser().parse_args(["get", "odds", "--league", "eng.1"])
 
     with pytest.raises(ConfigError, match="get odds takes no --league, only --bookmaker, --at"):
-        get_command.run(given)
+        given.run(given)

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.support.builders.client_lists import fixture
-from web.cli.watch_screen import Screen
+from web.cli.boards.screen import Screen
 from web.client.board import BoardView
 from web.client.state import Ledger
 from web.client.values import Change, Fixture, Linking

@@ -1,0 +1,1 @@
+"""`oddsboard get` and `oddsboard watch`: what the Python client has, on a terminal."""
