@@ -21,7 +21,8 @@ from actors.markets.market import Market
 from actors.matches.fair import Method
 from actors.matching.rules import Certainty
 from web.cli.asking import answer
-from web.endpoints.past.closing import PATH, ClosingList, EntryClosing, FixtureClosing
+from web.endpoints.past.closing import PATH
+from web.endpoints.past.closing_schemas import ClosingList, EntryClosing, FixtureClosing
 from web.endpoints.past.line_schemas import fair_of
 
 Spans = Sequence[tuple[int, int]]

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isinf
-from typing import Annotated, Any, Final
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.archive.lines.closings import AskedClosings, Closings, EntryClose, FixtureClose, Listed
+from actors.archive.lines.closings import AskedClosings, Closings, FixtureClose, Listed
 from actors.archive.past import Days, Past
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Scope
-from actors.lines.closing import Close, NoClose
-from actors.matches.fair import Method
 from actors.matching.leagues import league_of, league_stated
-from web.endpoints.past.line_schemas import fair_of
-from web.endpoints.past.lines import Body, answered, encoded, terms_of
+from web.endpoints.past.bodies import Body, answered, encoded, tabled
+from web.endpoints.past.closing_schemas import ClosingList, csv_of, fixture_closing
+from web.endpoints.past.lines import terms_of
 from web.feeds.past_lists import read_for
 from web.feeds.subscribers import Live
-from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
-from web.protocol.negotiation import Coding, acceptable
-from web.protocol.query import BOOKMAKER, FROM, LEAGUE, TO
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, CSV, IF_NONE_MATCH, Answer, Operation
+from web.protocol.negotiation import Coding, Format, acceptable
+from web.protocol.query import BOOKMAKER, FORMAT, FROM, LEAGUE, TO
 from web.protocol.responses import Asked, Handler, Prepared
 from web.protocol.span import MARKET, SpanQuery
 
@@ -32,75 +33,7 @@ DAY_MS: Final = 86_400_000
 """The length of the span if the request has no begin."""
 ENCODED = 10
 """Fixtures encoded in a step: with 50 bookmakers a millisecond, during which no other thread runs."""
-Seconds = Annotated[float, Meta(description="Unix seconds")]
-Outcomes = Mapping[str, float]
 _encode = msgspec.json.Encoder().encode
-
-
-class FirstSeen(Struct, frozen=True, omit_defaults=True):
-    """The first version with a price of the entry; with `state` it is older than the searched time."""
-
-    version: int
-    time: Seconds
-    state: bool = False
-
-
-class EntryClosing(Struct, frozen=True, omit_defaults=True):
-    """The closing price of an entry, or the `reason` why it has none.
-
-    The price was shown until `closed_at`, at most the kick-off. `on_offer` says whether it was still shown
-    at the kick-off; if not, `left` says why. `fair` are the bookmaker's own probabilities, without margin.
-    """
-
-    bookmaker: str
-    name: str
-    id: str
-    first_seen: FirstSeen
-    odds: Outcomes | UnsetType = UNSET
-    closed_at: Seconds | UnsetType = UNSET
-    on_offer: bool | UnsetType = UNSET
-    left: str | UnsetType = UNSET
-    fair: Outcomes | UnsetType = UNSET
-    reason: NoClose | UnsetType = UNSET
-
-
-class MemberThen(Struct, frozen=True):
-    """A member at the kick-off; `link`, its certainty, is null if it was not kept."""
-
-    source: str
-    id: str
-    rule: str
-    link: str | None
-
-
-class FixtureClosing(Struct, frozen=True):
-    """The closing prices of a fixture with its last names; `fair` is the consensus at the kick-off.
-
-    Without a consensus `fair_reason` says why. Before the kick-off `reason` is `not_started`. If the
-    fixture was merged `into` another before the kick-off, the other has its entries.
-    """
-
-    id: str
-    home: str
-    away: str
-    league: str
-    start_time: int
-    fair: Outcomes | None
-    members: tuple[MemberThen, ...]
-    closings: tuple[EntryClosing, ...]
-    fair_reason: str | UnsetType = UNSET
-    reason: NoClose | UnsetType = UNSET
-    into: str | UnsetType = UNSET
-
-
-class ClosingList(Struct, frozen=True):
-    """Fixtures by kick-off and id; further fixtures, if any, kick off at `next_from` or later."""
-
-    market: str
-    method: Method
-    fixtures: list[FixtureClosing]
-    fixtures_count: int
-    next_from: int | None
 
 
 OPERATIONS = {
@@ -108,12 +41,18 @@ OPERATIONS = {
         "Closing prices",
         "The last price of each bookmaker before the final kick-off of each fixture, or why there is none.",
         (
-            Answer(200, "The closing prices.", ClosingList, headers=(*CACHED, "Vary", "Content-Encoding")),
+            Answer(
+                200,
+                "The closing prices.",
+                ClosingList,
+                headers=(*CACHED, "Vary", "Content-Encoding"),
+                also=CSV,
+            ),
             Answer(304, "The client has this already.", headers=(*CACHED, "Vary")),
         ),
-        (FROM, TO, BOOKMAKER, LEAGUE, MARKET, IF_NONE_MATCH, ACCEPT_ENCODING),
+        (FROM, TO, BOOKMAKER, LEAGUE, MARKET, FORMAT, IF_NONE_MATCH, ACCEPT_ENCODING),
         (
-            *(f"invalid_{parameter.name}" for parameter in (FROM, TO, BOOKMAKER, LEAGUE, MARKET)),
+            *(f"invalid_{parameter.name}" for parameter in (FROM, TO, BOOKMAKER, LEAGUE, MARKET, FORMAT)),
             *("not_acceptable", *COUNTED),
         ),
     )
@@ -125,6 +64,8 @@ class _Form(Struct, frozen=True):
     bookmaker: BookmakerId | None
     league: str | None
     coding: Coding
+    format: Format
+    query: bytes
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
@@ -139,7 +80,14 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
         from_ms = until_ms - DAY_MS if isinf(from_s) else round(from_s * 1000)
         asked = AskedClosings(from_ms, until_ms, now_ms, query.market(), *terms_of(live))
         coding = acceptable(request.header(b"accept-encoding"))
-        form = _Form(live.names, query.bookmaker(live.names), query.choice()[0], coding)
+        form = _Form(
+            live.names,
+            query.bookmaker(live.names),
+            query.choice()[0],
+            coding,
+            query.format(),
+            request.query,
+        )
         await past.written(live.board.newest.version)
         what = partial(_made, asked=asked, form=form)
         made = await read_for(request.client, past, live.answers.own, what)
@@ -151,6 +99,10 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 def _made(days: Days, asked: AskedClosings, form: _Form) -> Body:
     """Read closing prices and encode them; runs in a thread."""
     closed = Closings(days, asked).read(_of_league(form.league))
+    if form.format is Format.CSV:
+        fixtures = (fixture_closing(of, asked, form.names, form.bookmaker) for of in closed.fixtures)
+        body = tabled(csv_of(fixtures, asked.market), form.coding)
+        return replace(body, headers=_next(closed.next_from, form.query))
     parts = b",".join(_steps(closed.fixtures, asked, form))
     of_fixtures: Any = msgspec.Raw(b"[" + parts + b"]")
     content = ClosingList(
@@ -161,7 +113,20 @@ def _made(days: Days, asked: AskedClosings, form: _Form) -> Body:
 
 def _steps(fixtures: Sequence[FixtureClose], asked: AskedClosings, form: _Form) -> Iterator[bytes]:
     for begin in range(0, len(fixtures), ENCODED):
-        yield _encode([_fixture(of, asked, form) for of in fixtures[begin : begin + ENCODED]])[1:-1]
+        yield _encode(
+            [
+                fixture_closing(of, asked, form.names, form.bookmaker)
+                for of in fixtures[begin : begin + ENCODED]
+            ]
+        )[1:-1]
+
+
+def _next(begin: int | None, query: bytes) -> dict[str, str]:
+    """Return the header with the address of the next table, if the table ends before the requested time."""
+    if begin is None:
+        return {}
+    asked = {**dict(parse_qsl(query.decode("latin-1"))), "from": str(begin)}
+    return {"Link": f'<{PATH}?{urlencode(asked)}>; rel="next"'}
 
 
 def _of_league(asked: str | None) -> Callable[[Listed], bool]:
@@ -175,32 +140,3 @@ def _of_league(asked: str | None) -> Callable[[Listed], bool]:
         return league.key == meant
 
     return is_wanted
-
-
-def _fixture(of: FixtureClose, asked: AskedClosings, form: _Form) -> FixtureClosing:
-    listed, consensus = of.listed, of.consensus
-    chances = None if consensus is None else consensus.chances
-    entries = (it for it in of.entries if form.bookmaker in {None, it.bookmaker})
-    return FixtureClosing(
-        *(of.id, listed.home, listed.away, listed.league or "Unknown", listed.kick_off),
-        None if chances is None else fair_of(asked.market, chances),
-        tuple([MemberThen(it.source, it.source_match_id, it.rule, it.certainty) for it in of.members]),
-        tuple([_entry(it, asked, form) for it in entries]),
-        UNSET if consensus is None or consensus.absent is None else consensus.absent,
-        UNSET if of.is_started else NoClose.NOT_STARTED,
-        of.into or UNSET,
-    )
-
-
-def _entry(of: EntryClose, asked: AskedClosings, form: _Form) -> EntryClosing:
-    seen = FirstSeen(of.first_version, of.first_ms / 1000, of.is_state)
-    about = of.bookmaker, form.names.get(of.bookmaker, of.bookmaker), of.id, seen
-    close = of.close
-    if not isinstance(close, Close):
-        return EntryClosing(*about, reason=close)
-    return EntryClosing(
-        *about,
-        dict(zip(asked.market.outcomes, close.odds, strict=True)),
-        *(close.closed_ms / 1000, close.on_offer, close.left or UNSET),
-        UNSET if of.chances is None else fair_of(asked.market, of.chances),
-    )

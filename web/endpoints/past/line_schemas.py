@@ -18,7 +18,9 @@ from actors.markets.odds import Odds, of_all_winners
 from actors.matches.fair import Method
 from actors.matching.event import Chances
 from actors.matching.rules import Certainty
+from web.encoding.csv_text import by_outcome, table, utc
 from web.encoding.schemas import Version
+from web.protocol.negotiation import Format
 
 Seconds = Annotated[float, Meta(description="Unix seconds")]
 T = TypeVar("T")
@@ -152,6 +154,37 @@ class Form(Struct, frozen=True):
     names: Mapping[BookmakerId, str]
     method: Method
     kept: Literal["archive", "memory"] = "archive"
+    format: Format = Format.JSON
+
+
+def csv_of(lines: Lines, form: Form) -> Iterator[bytes]:
+    """Yield lines as CSV, a row for each point.
+
+    Those of the consensus are the last; they have the id of the fixture, and no bookmaker.
+    """
+    of_each = (f"{name}_{outcome}" for name in ("odds", "fair") for outcome in lines.market.outcomes)
+    about = ("id", "bookmaker", "name", "prices", "version", "time_utc")
+    columns = (*about, *of_each, "bookmakers_count", "absent", "reason", "state")
+    return table(columns, _records(lines, form))
+
+
+def _records(lines: Lines, form: Form) -> Iterator[dict[str, object]]:
+    for line in lines.lines:
+        about = {"id": line.id, "bookmaker": line.bookmaker, "name": form.names.get(line.bookmaker)}
+        for of in line.points:
+            point = _point(of, lines.market.outcomes)
+            yield (
+                about | {"prices": line.prices or "kind_unknown"} | _record(point) | {"state": point.state}
+            )
+    for fair in lines.consensus or ():
+        told = _fair_point(lines.market, fair)
+        yield {"id": lines.id, "bookmakers_count": told.bookmakers} | _record(told)
+
+
+def _record(of: LinePoint | ConsensusPoint) -> dict[str, object]:
+    when = {"version": of.version, "time_utc": utc(of.time), "absent": of.absent, "reason": of.reason}
+    values = by_outcome("odds", of.odds) if isinstance(of, LinePoint) else by_outcome("fair", of.fair)
+    return when | values
 
 
 def shown(lines: Lines, form: Form) -> LineList:

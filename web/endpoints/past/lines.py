@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from hashlib import blake2b
 from typing import Final, assert_never
-
-import msgspec
-from msgspec import Struct
 
 from actors.archive.lines.moved import Asked as AskedLines
 from actors.archive.lines.moved import Nowhere, read_lines
 from actors.archive.past import Days, Past, Unknown
 from actors.core.clock import Clock
-from actors.core.cooperative import run_now
 from actors.lines.links import Bookmakers, of_today
+from actors.lines.told import Lines
 from actors.matches.fair import Method
 from actors.matches.model import FixtureState
-from web.encoding.segments import gzipped
-from web.endpoints.past.line_schemas import Form, LineList, shown
+from web.endpoints.past.bodies import Body, answered, encoded, tabled
+from web.endpoints.past.line_schemas import Form, LineList, csv_of, shown
 from web.endpoints.past.lines_in_memory import lines_in_memory
 from web.feeds.past_lists import not_archived, not_yet, read_for
 from web.feeds.subscribers import Live
-from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
-from web.protocol.negotiation import Coding, acceptable, has_already
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, CSV, IF_NONE_MATCH, Answer, Operation
+from web.protocol.negotiation import Coding, Format, acceptable
 from web.protocol.problems import Problem
-from web.protocol.responses import Asked, Handler, Prepared, prepared
+from web.protocol.query import FORMAT
+from web.protocol.responses import Asked, Handler, Prepared
 from web.protocol.span import FROM, ID, MARKET, POINTS, TO, SpanQuery
 
 PATH = "/api/v2/lines"
@@ -36,12 +32,12 @@ OPERATIONS = {
         "For an entry, or for a fixture with all its bookmakers and their consensus: each price with its"
         " version and time, and each absence with its reason.",
         (
-            Answer(200, "The lines.", LineList, headers=(*CACHED, "Vary", "Content-Encoding")),
+            Answer(200, "The lines.", LineList, headers=(*CACHED, "Vary", "Content-Encoding"), also=CSV),
             Answer(304, "The client has this already.", headers=(*CACHED, "Vary")),
         ),
-        (ID, MARKET, FROM, TO, POINTS, IF_NONE_MATCH, ACCEPT_ENCODING),
+        (ID, MARKET, FROM, TO, POINTS, FORMAT, IF_NONE_MATCH, ACCEPT_ENCODING),
         (
-            *(f"invalid_{parameter.name}" for parameter in (ID, MARKET, FROM, TO, POINTS)),
+            *(f"invalid_{parameter.name}" for parameter in (ID, MARKET, FROM, TO, POINTS, FORMAT)),
             *("not_found", "not_acceptable", "version_not_yet", "version_not_archived"),
             *COUNTED,
         ),
@@ -50,15 +46,6 @@ OPERATIONS = {
 WEEK_MS: Final = 7 * 86_400_000
 """The length of the span if the request has no begin."""
 FRESH_MS: Final = 5_000
-_DAY = "public, max-age=86400"
-
-
-class Body(Struct, frozen=True):
-    """Encoded lines; `is_over` if the fixture is over."""
-
-    parts: tuple[bytes, ...]
-    tag: str
-    is_over: bool
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
@@ -75,11 +62,11 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
         coding = acceptable(request.header(b"accept-encoding"))
         if span.from_ms > now_ms:
             raise not_yet("that time has not come")
-        form = Form(live.names, method, "memory" if past is None else "archive")
+        form = Form(live.names, method, "memory" if past is None else "archive", query.format())
         if past is None:
             found = await lines_in_memory(live, asked, request.client)
             made: Body | Unknown | Nowhere = (
-                found if isinstance(found, Nowhere) else encoded(shown(found, form), coding)
+                found if isinstance(found, Nowhere) else _encoded(found, form, coding)
             )
         else:
             if span.until_ms > now_ms - FRESH_MS:
@@ -104,16 +91,13 @@ def _made(days: Days, asked: AskedLines, form: Form, coding: Coding) -> Body | U
     found = read_lines(days, asked)
     if isinstance(found, Unknown | Nowhere):
         return found
+    return _encoded(found, form, coding)
+
+
+def _encoded(found: Lines, form: Form, coding: Coding) -> Body:
+    if form.format is Format.CSV:
+        return tabled(csv_of(found, form), coding, is_over=found.is_over)
     return encoded(shown(found, form), coding, is_over=found.is_over)
-
-
-def encoded(content: object, coding: Coding, *, is_over: bool = False) -> Body:
-    """Return a body whose tag is a hash of its content."""
-    body = msgspec.json.encode(content)
-    suffix = "" if coding is Coding.IDENTITY else f"-{coding}"
-    tag = f'"{blake2b(body, digest_size=12).hexdigest()}{suffix}"'
-    parts = (body,) if coding is Coding.IDENTITY else tuple(run_now(gzipped([body])))
-    return Body(parts, tag, is_over)
 
 
 def _body(made: Body | Unknown | Nowhere, asked: AskedLines) -> Body:
@@ -127,19 +111,3 @@ def _body(made: Body | Unknown | Nowhere, asked: AskedLines) -> Body:
             where = f"between the versions {first} and {last}"
             raise Problem(404, "not_found", f"there was no {asked.id!r} with {asked.market} {where}")
     assert_never(made)
-
-
-def answered(made: Body, coding: Coding, request: Asked, live: Live) -> Prepared:
-    """Return the answer: the body, or 304 if the client has it."""
-    headers: Mapping[str, str] = {
-        "ETag": made.tag,
-        "Vary": "Accept-Encoding",
-        "Cache-Control": _DAY if made.is_over else "no-cache",
-    }
-    if has_already(request.header(b"if-none-match") or "", made.tag):
-        return prepared(304, headers, None)
-    of_coding = {} if coding is Coding.IDENTITY else {"Content-Encoding": str(coding)}
-    held = live.answers.own.hold(made.parts)
-    return prepared(
-        200, {**headers, **of_coding, "Content-Type": "application/json"}, held.parts, holds=held
-    )

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from actors.archive.lines.movers import AskedMovers, Mover, Movers
 from actors.core.messages import BookmakerId
@@ -15,6 +16,7 @@ from actors.markets.market import Market
 from actors.matches.fair import Method
 from actors.matches.leagues import UNKNOWN, league_of_fixture
 from actors.matching.event import Chances
+from web.encoding.csv_text import table, utc
 from web.encoding.schemas import Version
 
 ENCODED: Final = 10
@@ -89,6 +91,30 @@ def shown(found: Movers, asked: AskedMovers, window_s: int, names: Names) -> Mov
         *(last.version, last.at_ms / 1000),
         *(of_fixtures, len(found.movers)),
     )
+
+
+_COLUMNS: Final = (
+    *("id", "home", "away", "league", "league_id", "start_time_utc", "market"),
+    *("outcome", "move", "fair_before", "fair_now", "since_utc", "compared_count"),
+    *("bookmaker", "name", "entry_id", "odds_before", "odds_now", "followed_utc", "compared", "first"),
+)
+"""The names of the columns of moves in CSV."""
+
+
+def csv_of(found: Movers, market: Market, names: Names) -> Iterator[bytes]:
+    """Yield the moves as CSV, a row for each bookmaker of each fixture."""
+    return table(_COLUMNS, _records(found, market, names))
+
+
+def _records(found: Movers, market: Market, names: Names) -> Iterator[dict[str, object]]:
+    for of in found.movers:
+        it = _mover(of, market, names)
+        about = asdict(it) | {"start_time_utc": utc(it.start_time), "market": market}
+        about |= {"fair_before": it.fair_before[it.outcome], "fair_now": it.fair_now[it.outcome]}
+        about["since_utc"] = utc(it.since_time)
+        for entry in it.bookmakers:
+            ids = {"id": it.id, "entry_id": entry.id, "followed_utc": utc(entry.followed_at)}
+            yield about | asdict(entry) | ids
 
 
 def _steps(movers: Sequence[Mover], market: Market, names: Names) -> Iterator[bytes]:

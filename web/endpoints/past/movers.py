@@ -15,14 +15,15 @@ from actors.core.clock import Clock
 from actors.lines.line import Moment
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import fixtures_of
-from web.endpoints.past.lines import Body, answered, encoded, terms_of
-from web.endpoints.past.mover_schemas import MoverList, Names, shown
+from web.endpoints.past.bodies import Body, answered, encoded, tabled
+from web.endpoints.past.lines import terms_of
+from web.endpoints.past.mover_schemas import MoverList, Names, csv_of, shown
 from web.feeds.fixture_lists import league_meant
 from web.feeds.past_lists import not_now, read_for
 from web.feeds.subscribers import Live
-from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
-from web.protocol.negotiation import Coding, acceptable
-from web.protocol.query import LEAGUE
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, CSV, IF_NONE_MATCH, Answer, Operation
+from web.protocol.negotiation import Coding, Format, acceptable
+from web.protocol.query import FORMAT, LEAGUE
 from web.protocol.responses import Asked, Handler, Prepared
 from web.protocol.span import LEAST, MARKET, WINDOW, SpanQuery
 
@@ -37,12 +38,12 @@ OPERATIONS = {
         "The fixtures whose consensus of fair odds moved most in a time, at most 100, and when each"
         " bookmaker was seen to follow.",
         (
-            Answer(200, "The moves.", MoverList, headers=(*CACHED, "Vary", "Content-Encoding")),
+            Answer(200, "The moves.", MoverList, headers=(*CACHED, "Vary", "Content-Encoding"), also=CSV),
             Answer(304, "The client has this already.", headers=(*CACHED, "Vary")),
         ),
-        (WINDOW, LEAST, MARKET, LEAGUE, IF_NONE_MATCH, ACCEPT_ENCODING),
+        (WINDOW, LEAST, MARKET, LEAGUE, FORMAT, IF_NONE_MATCH, ACCEPT_ENCODING),
         (
-            *(f"invalid_{parameter.name}" for parameter in (WINDOW, LEAST, MARKET, LEAGUE)),
+            *(f"invalid_{parameter.name}" for parameter in (WINDOW, LEAST, MARKET, LEAGUE, FORMAT)),
             *("not_acceptable", "commit_late", "linking", *COUNTED),
         ),
     )
@@ -57,6 +58,7 @@ class _Form(Struct, frozen=True):
     window_s: int
     league_id: str | None
     coding: Coding
+    format: Format
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
@@ -67,7 +69,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     async def movers(request: Asked) -> Prepared:
         query = SpanQuery(request.query)
         window_s, least, market, league = query.window_s(), query.least(), query.market(), query.league()
-        coding = acceptable(request.header(b"accept-encoding"))
+        coding, format_ = acceptable(request.header(b"accept-encoding")), query.format()
         await live.read_boards(None)
         main, now_ms = live.board.newest, round(clock.now().wall * 1000)
         of_kind = live.markets.get(market.kind)
@@ -81,7 +83,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
         last = Moment(newest.version, min(round(newest.made_at * 1000) or now_ms, now_ms))
         span = now_ms - window_s * 1000, now_ms, last
         asked = AskedMovers(*span, least, market, *terms_of(live), ())
-        what = partial(_made, asked=asked, form=_Form(board, live.names, window_s, league, coding))
+        what = partial(_made, asked=asked, form=_Form(board, live.names, window_s, league, coding, format_))
         made = await read_for(request.client, past, live.answers.own, what)
         if isinstance(made, NotYet):
             raise not_now(f"the newest version in the archive is {made.newest}; try again later")
@@ -100,4 +102,6 @@ def _made(days: Days, asked: AskedMovers, form: _Form) -> Body | NotYet:
     found = read_movers(days, replace(asked, fixtures=fixtures))
     if isinstance(found, NotYet):
         return found
+    if form.format is Format.CSV:
+        return tabled(csv_of(found, asked.market, form.names), form.coding)
     return encoded(shown(found, asked, form.window_s, form.names), form.coding)
