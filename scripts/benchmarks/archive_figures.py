@@ -38,9 +38,9 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.monitoring.status import ArchiveStatus
-from web.feeds.past_lists import _made
+from web.feeds.past_lists import _Form, _made
 from web.protocol.moments import At
-from web.protocol.negotiation import Coding
+from web.protocol.negotiation import Coding, Format
 
 WALL = 1_795_000_000.0
 DAY_S = 86_400.0
@@ -259,7 +259,7 @@ def past(folder: Path, days: int, a_day: int, matches: int) -> None:
             versions[: len(versions) // days], min(200, len(versions) // days)
         ):
             before = process_time()
-            made = partial(_made, bookmaker=None, coding=Coding.IDENTITY)
+            made = partial(_made, form=_Form(None, Format.JSON, Coding.IDENTITY))
             made(read, at=At(version))
             took.append(process_time() - before)
         took.sort()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from actors.core.clock import Clock
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from web.encoding.value_schemas import ValueList
-from web.endpoints.past.lines import Body, answered
+from web.endpoints.past.bodies import Body, answered
 from web.feeds.lists import UNCACHED
 from web.feeds.subscribers import Live
 from web.feeds.values import AskedValues, Values

@@ -21,7 +21,7 @@ from web.encoding import (
     surebet_schemas,
 )
 from web.endpoints import archive
-from web.endpoints.past import closing, line_schemas, mover_schemas
+from web.endpoints.past import closing_schemas, line_schemas, mover_schemas
 
 PAIRS: list[tuple[type[Struct], type[Struct]]] = [
     (schemas.Capabilities, values.Capabilities),
@@ -55,11 +55,11 @@ PAIRS: list[tuple[type[Struct], type[Struct]]] = [
     (line_schemas.ConsensusLine, past.Consensus),
     (line_schemas.GapV2, past.Gap),
     (line_schemas.LineList, past.LineList),
-    (closing.FirstSeen, past.FirstSeen),
-    (closing.EntryClosing, past.EntryClosing),
-    (closing.MemberThen, past.Member),
-    (closing.FixtureClosing, past.FixtureClosing),
-    (closing.ClosingList, past.ClosingList),
+    (closing_schemas.FirstSeen, past.FirstSeen),
+    (closing_schemas.EntryClosing, past.EntryClosing),
+    (closing_schemas.MemberThen, past.Member),
+    (closing_schemas.FixtureClosing, past.FixtureClosing),
+    (closing_schemas.ClosingList, past.ClosingList),
     (mover_schemas.MoverEntry, past.MoverEntry),
     (mover_schemas.FixtureMove, past.Mover),
     (mover_schemas.MoverList, past.MoverList),

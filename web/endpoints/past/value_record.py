@@ -14,7 +14,8 @@ from actors.core.clock import Clock
 from actors.matches.fair import Method
 from actors.matches.model import fixtures_of
 from actors.value.record import Group, group_of, grouped
-from web.endpoints.past.lines import Body, answered, encoded, terms_of
+from web.endpoints.past.bodies import Body, answered, encoded
+from web.endpoints.past.lines import terms_of
 from web.feeds.past_lists import not_now, read_for
 from web.feeds.subscribers import Live
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
