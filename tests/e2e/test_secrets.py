@@ -24,6 +24,7 @@ HINT = "nobody"
 ENCODED = quote_plus(KEY)
 SHOWN = (
     "/monitor",
+    "/monitor/events",
     "/api/stats",
     "/health",
     "/health/ready",

@@ -6,6 +6,7 @@ import { Table } from "./table.js";
 
 const PATIENCE_MS = 6000; // the service waits for the archive for 5 s
 const PAGE = 500; // events in an answer
+const MOST_NAMES = 3;
 
 const text = (title, from, className = "") => ({ title, className, text: from });
 const table = new Table(byId("events"), [
@@ -20,11 +21,16 @@ const known = new Map(); // the events about the chosen subject, by key
 let shownFor = null; // the newest event in /monitor when they were read
 let isAsking = false;
 
-/** The fields of an event, without those that only repeat what it is about. */
+/** The fields of an event, without the actor, and without those that only repeat what it is about. */
 function whyOf({ fields, subject }) {
-    const repeats = new Set([subject, `source:${subject}`, `bookmaker:${subject}`]);
-    const told = Object.entries(fields).filter(([, value]) => !repeats.has(value));
+    const told = Object.entries(fields).filter(([name, value]) => name !== "actor" && value !== subject);
     return told.map((field) => field.join(": ")).join(" · ");
+}
+
+/** The bookmakers that an event names, if they are few; otherwise its subject. */
+function aboutOf({ subject, bookmakers }, names) {
+    const few = bookmakers.length > 0 && bookmakers.length <= MOST_NAMES ? bookmakers : [subject];
+    return few.map((id) => names.get(id) ?? id).join(", ");
 }
 
 /** Offer the bookmakers, the sources and the other subjects of events; the choice stays. */
@@ -77,8 +83,8 @@ function show(answer, monitor) {
     offer(monitor, answer.subjects);
     const names = new Map(monitor.bookmakers.map(({ id, name }) => [id, name]));
     for (const event of answer.events) {
-        const [key, about] = [JSON.stringify(event), names.get(event.subject) ?? event.subject];
-        known.set(key, { ...event, key, about });
+        const key = JSON.stringify(event);
+        known.set(key, { ...event, key, about: aboutOf(event, names) });
     }
     table.show([...known.values()].sort((a, b) => b.at - a.at));
     byId("no-events").hidden = known.size > 0;
@@ -103,6 +109,8 @@ async function tried(asking) {
 export async function showJournal(monitor) {
     byId("subject").onchange = () => {
         known.clear();
+        table.show([]);
+        setText(byId("kept"), "Reading the events.");
         shownFor = null;
         showJournal(monitor);
     };
