@@ -59,7 +59,9 @@ class Records:
 
         Raises: OSError, sqlite3.Error, UnreadableError.
         """
-        ends_s, found, parts = thread_worked_s() + WORK_S, list[Judged](), [*_parts(asked)]
+        held = days.held()
+        first_ms = held[0].first_ms if held else asked.until_ms
+        ends_s, found, parts = thread_worked_s() + WORK_S, list[Judged](), [*_parts(asked, first_ms)]
         for done, (market, begin_ms) in enumerate(parts):
             if thread_worked_s() > ends_s:
                 return Unfinished(done, len(parts))
@@ -86,10 +88,10 @@ class Records:
         return found
 
 
-def _parts(asked: AskedRecord) -> Iterator[tuple[Market, int]]:
-    """Yield each market and the begin of each day (UTC) of the range."""
+def _parts(asked: AskedRecord, first_ms: int) -> Iterator[tuple[Market, int]]:
+    """Yield each market and the begin of each day (UTC) of the range, none before the archive begins."""
     for market in asked.markets:
-        for begin_ms in range(asked.from_ms // DAY_MS * DAY_MS, asked.until_ms, DAY_MS):
+        for begin_ms in range(max(asked.from_ms, first_ms) // DAY_MS * DAY_MS, asked.until_ms, DAY_MS):
             yield market, begin_ms
 
 

@@ -28,6 +28,7 @@ from web.protocol.value_query import MARKETS, MIN_EV, ValueQuery
 PATH = "/api/v2/value/record"
 WEEK_MS: Final = 7 * 86_400_000
 """The length of the span if the request has no begin."""
+MINUTE_S: Final = 60
 NOT_ABOVE = "the mean closing line value is not above 0: the prices with value were no better than others"
 NOT_CLEARLY = "the mean closing line value is above 0 by less than two standard errors: it may be chance"
 
@@ -92,7 +93,8 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     records = Records()
 
     async def record(request: Asked) -> Prepared:
-        query, now_ms = ValueQuery(request.query), round(clock.now().wall * 1000)
+        query = ValueQuery(request.query)
+        now_ms = round(clock.now().wall) // MINUTE_S * MINUTE_S * 1000  # so that the tag stays for a minute
         markets, least = query.markets(), query.min_ev()
         span, coding = query.record_span(now_ms, WEEK_MS), acceptable(request.header(b"accept-encoding"))
         if past is None:
