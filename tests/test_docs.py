@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from actors.alerts.receivers.options import ReceiverSettings
 from actors.alerts.rules.rule import RULES
 from actors.archive.folder import ArchiveSettings
 from actors.board.history import HistoryLimits
@@ -25,6 +26,7 @@ from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
 from actors.monitoring.status import BookmakerState
 from actors.runtime.facts import FACTS, Transition
+from actors.service.alerting.tables import AlertsSettings
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
@@ -49,10 +51,12 @@ TABLES: dict[str, type[Struct]] = {
     "board": BoardRules,
     "history": HistoryLimits,
     "archive": ArchiveSettings,
+    "alerts": AlertsSettings,
     "limits": Limits,
     "links": LinksSettings,
     "fair": FairRules,
     "surebets": SurebetRules,
+    "receivers.ID": ReceiverSettings,
     "bookmakers.ID": BookmakerSettings,
 }
 LOGGER = re.compile(r"log(ger\(\))?\.(debug|info|warning|error|critical|exception)$")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from operator import attrgetter
@@ -30,7 +30,7 @@ class Message(Struct, frozen=True):
     alerts: tuple[Alert, ...]
 
 
-def messages_of(alerts: Sequence[Alert], first: int, at: float) -> Iterator[Message]:
+def messages_of(alerts: Collection[Alert], first: int, at: float) -> Iterator[Message]:
     """Yield the messages for these alerts, numbered from `first`: one per receiver and version."""
     number = first
     for receiver in dict.fromkeys(name for alert in alerts for name in alert.to):

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _DOLLAR = re.compile(rf"\$\$|{_VARIABLE.pattern}|\$")
-_COMMAND = re.compile(r"sources\.[^.]+\.command")
+_COMMAND = re.compile(r"(sources|receivers)\.[^.]+\.command")
 
 
 def is_variable(text: str) -> bool:

@@ -1,7 +1,8 @@
 """The exception tree.
 
     OddsboardError
-    ├── ConfigError, BindError, CoreFailure, ArchiveLockedError     end the process
+    ├── ConfigError, BindError, CoreFailure     end the process
+    ├── ArchiveLockedError, QueueLockedError    end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── UnusableError                           ends a command whose file contains nothing readable
     ├── CommitLateError                         ends a read: an overdue entry was not withdrawn in time
@@ -56,6 +57,10 @@ class ServiceUnreachableError(OddsboardError):
 
 class ArchiveLockedError(OddsboardError):
     """Another process uses the archive. Exit code 75."""
+
+
+class QueueLockedError(OddsboardError):
+    """Another process uses the queue of alerts. Exit code 75."""
 
 
 class BindError(OddsboardError):

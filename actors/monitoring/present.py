@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from actors.board.snapshot import Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.monitoring.metrics import METRICS, plain
+from actors.monitoring.receivers import AlertsStatus
 from actors.monitoring.status import ArchiveStatus, BookmakerState, ServiceStatus
 from actors.runtime.actor import ActorState
 from actors.runtime.membership import ClusterStatus
@@ -68,6 +69,8 @@ class Present:
             yield from _of_archive(self.status.archive, now)
         if self.status.cluster is not None:
             yield from _of_cluster(self.status.cluster, now)
+        if self.status.alerts is not None:
+            yield from _of_alerts(self.status.alerts)
 
     def _bookmakers(self, snapshot: Snapshot, now: Instant) -> _Values:
         books, records = snapshot.books, [*self.status.bookmakers.items()]
@@ -137,6 +140,13 @@ def _of_cluster(cluster: ClusterStatus, now: Instant) -> _Values:
     yield "oddsboard_cluster_resets_total", cluster.resets
     own = ((source, collector == cluster.collector) for source, collector in cluster.leases.items())
     yield "oddsboard_cluster_lease", own
+
+
+def _of_alerts(alerts: AlertsStatus) -> _Values:
+    of = alerts.receivers.items()
+    yield "oddsboard_alerts_waiting", ((name, alerts.waiting(name)) for name, _ in of)
+    yield "oddsboard_alerts_receiver_up", ((name, not receiver.is_down) for name, receiver in of)
+    yield "oddsboard_alerts_queue_up", alerts.error is None
 
 
 def _family(name: str, values: Iterable[tuple[str | tuple[str, ...], Any]]) -> Metric:

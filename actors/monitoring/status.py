@@ -16,6 +16,7 @@ from actors.monitoring.log_events import LogStatus
 from actors.monitoring.meter import Meter
 from actors.monitoring.metrics import Count, Counts, Metrics, Timing
 from actors.monitoring.outages import Outage
+from actors.monitoring.receivers import AlertsStatus
 from actors.monitoring.rejections import NewestRejected, Rejections
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.membership import ClusterStatus
@@ -332,6 +333,7 @@ class ServiceStatus:
     log: LogStatus = field(init=False)
     archive: ArchiveStatus | None = None
     cluster: ClusterStatus | None = None
+    alerts: AlertsStatus | None = None
     is_idle: Callable[[], bool] | None = None
     markets: Callable[[], Mapping[str, MarketCounts]] = dict
 

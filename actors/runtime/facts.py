@@ -41,7 +41,7 @@ class Transition(Struct, frozen=True):
 _ROWS = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]
 FACTS: Mapping[str, Fact] = {fact.kind: fact for fact in (Fact(*row.split("\t")) for row in _ROWS)}
 
-_SUBJECTS = ("bookmaker", "source", "actor", "link", "collector")
+_SUBJECTS = ("bookmaker", "source", "actor", "link", "collector", "receiver")
 _followers: list[Callable[[Transition], None]] = []
 _secrets: list[str] = []
 

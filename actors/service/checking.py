@@ -34,7 +34,8 @@ from actors.transports.lines import tls_context
 
 S = TypeVar("S")
 
-_COPIED = tuple(name for name in File.__struct_fields__ if name not in {"sources", "bookmakers", "alert"})
+_TABLES = ("sources", "bookmakers", "receivers")
+_COPIED = tuple(name for name in File.__struct_fields__ if name not in {*_TABLES, "alert"})
 
 
 class Check:
@@ -48,7 +49,7 @@ class Check:
     def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         """Check the `expanded` file; return its parts without faults. Faults quote the `raw` file."""
         wrong = self._refusals(raw, expanded, File, "")
-        for tables in ("sources", "bookmakers"):
+        for tables in _TABLES:
             if wrong.get(tables) == []:  # an unset ${NAME} in one of them, reported already
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}
@@ -67,7 +68,7 @@ class Check:
                 BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None
             },
             overrides=self._overrides(expanded),
-            alert=rules_in(raw.get("alert"), file.alert, self._table, self.faults),
+            alert=rules_in(raw.get("alert"), file.alert, self.table, self.faults),
             **{name: getattr(file, name) for name in _COPIED},
         )
         if "bookmakers" not in wrong and not file.bookmakers:
@@ -86,6 +87,8 @@ class Check:
         if isinstance(path := _value(expanded, "archive", "path"), str) and path:
             with self._at("archive"):
                 check_place(Path(path))
+        if isinstance(queue := _value(expanded, "alerts", "path"), str) and Path(queue).is_dir():
+            self.faults.append(f"alerts.path was {queue!r}, must be a file, not a folder")
         if isinstance(bind := _value(expanded, "server", "bind"), str):
             with self._at("server"):
                 parse_bind(bind)
@@ -121,7 +124,7 @@ class Check:
         self._kinds[SourceName(name)] = kind
         secret = secret_names(kind.options)
         written = {key: _hidden(value) if key in secret else value for key, value in raw.items()}
-        options = self._table(written, expanded, kind.options, at)
+        options = self.table(written, expanded, kind.options, at)
         url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
         is_address = not isinstance(url, str) or _is_http(url)
         if not is_address:
@@ -270,7 +273,8 @@ class Check:
         self.faults += [fault for faults in found.values() for fault in faults]
         return found
 
-    def _table(self, raw: Any, expanded: Any, kind: type[S], at: str) -> S | None:
+    def table(self, raw: Any, expanded: Any, kind: type[S], at: str) -> S | None:
+        """Return a table at the place `at` as a `kind`, None if it has faults. Faults quote `raw`."""
         made: S | None = None
         if not self._refusals(raw, expanded, kind, at):
             with self._at(at):

@@ -16,6 +16,7 @@ from actors.recordings.reader import open_source
 from actors.recordings.replay_kind import ReplayOptions
 from actors.review.doubts import incomplete, mixed
 from actors.review.reload import EMPTY, is_silent
+from actors.service.alerting.receivers import receiver_lines
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings, parse_bind
 from actors.source_api.kinds import PolledKind
@@ -50,6 +51,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     if settings.operators.token is not None:
         yield "operators: a token opens /monitor, /metrics and /api/stats"
     yield from map(sentence, settings.alert)
+    yield from receiver_lines(settings)
     yield from _warnings(settings)
     yield from _for_own_use(settings)
     if settings.links.file is not None:

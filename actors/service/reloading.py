@@ -74,6 +74,8 @@ def changed(running: Settings, new: Settings) -> Settings:
     found = replace(running, server=replace(running.server, **of_server), limits=new.limits)
     if running.alert:  # otherwise nothing follows the boards for rules
         found = replace(found, alert=new.alert)
+    if running.receivers:  # otherwise nothing delivers
+        found = replace(found, receivers=new.receivers)
     if running.cluster.url is not None:
         return found
     of_bookmakers = running.bookmakers

@@ -9,6 +9,7 @@ from pathlib import Path
 from actors.configuration.environment import expanded, masked
 from actors.configuration.toml_file import read_text, tables_of
 from actors.core.errors import ConfigError, in_lines
+from actors.service.alerting.receivers import with_receivers
 from actors.service.checking import Check
 from actors.service.tables import (
     BookmakerSettings,
@@ -30,6 +31,7 @@ __all__ = (
     "named_configuration",
     "operators_token",
     "parse_bind",
+    "program_path",
     "service_manager",
 )
 
@@ -39,6 +41,11 @@ def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, f
     watchdog_us = environment.get("WATCHDOG_USEC", "")
     seconds = int(watchdog_us) / 1e6 if watchdog_us.isdecimal() else 0.0
     return environment.get("NOTIFY_SOCKET", ""), seconds
+
+
+def program_path(environment: Mapping[str, str] = os.environ) -> str:
+    """Return where programs are looked for."""
+    return environment.get("PATH") or os.defpath
 
 
 def named_configuration(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -78,7 +85,9 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     secrets: dict[str, str] = {}
     check = Check()
     try:
-        settings = check.settings(raw, expanded(raw, environment, secrets, check.faults, ""))
+        whole = expanded(raw, environment, secrets, check.faults, "")
+        settings = check.settings(raw, whole)
+        settings = with_receivers(settings, raw, whole, check, program_path(environment))
     except (
         ValueError,
         RecursionError,

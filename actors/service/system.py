@@ -15,6 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.alerts.alert import Alert
+from actors.alerts.delivery import Delivery, Send
 from actors.alerts.rules.engine import RuleEngine
 from actors.alerts.rules.rule import Rule
 from actors.archive.archive import OpenArchive
@@ -53,6 +54,7 @@ from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
+from actors.service.alerting.delivery import delivering, open_delivery
 from actors.service.archiving import open_configured
 from actors.service.clustering import Cluster
 from actors.service.settings import Settings
@@ -76,9 +78,10 @@ class System:
     configured archive is opened; the caller starts and closes it. Metrics are registered in the registry of
     `log_status`, if given. `cluster` makes this process a part of a cluster: then `published` has the
     entries that this process collects, without fixtures, and `shown` is the cluster's board; likewise
-    `markets` and `shown_markets` for markets other than 1X2. `offer` gets each alert; it must not wait.
+    `markets` and `shown_markets` for markets other than 1X2. `send` sends alerts to configured receivers;
+    the caller starts and closes their `delivery`. Without it `offer` gets each alert, and must not wait.
 
-    Raises: ArchiveLockedError, ConfigError.
+    Raises: ArchiveLockedError, QueueLockedError, ConfigError.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class System:
         log_status: LogStatus | None = None,
         cluster: Callable[[FixtureSettings], Cluster] | None = None,
         offer: Callable[[Alert], None] = lambda _: None,
+        send: Send | None = None,
     ) -> None:
         now = clock.now()
         self._settings, self._clock, self._random = settings, clock, random
@@ -112,14 +116,13 @@ class System:
         self._links_file = LinksFile(settings.links.file, self.status.links, settings.overrides)
         if self._cluster is not None:
             self._show(self._cluster, is_archived=is_archived)
-        self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda item: item.scope, merged_deliveries) for name in settings.bookmakers
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
         self.status.is_idle, self.status.markets = self._is_idle, self.shown_markets.counts
-        self._rules = self._rule_engine(offer) if settings.alert else None
+        self.delivery, self._rules = self._alerts(send, offer)
         self.supervisor = Supervisor(self._children(linker), clock)
 
     def _begin(self, first: Snapshot) -> None:
@@ -163,6 +166,8 @@ class System:
             waiting = ActorStatus("alerts", mailbox_depth=lambda: rules.waiting)
             self.status.actors[waiting.name] = waiting
             core.append(ChildSpec(waiting, lambda: rules))
+        if self.delivery is not None:
+            core.append(delivering(self.delivery, self.status))
         if self._cluster is None:
             core.append(self._links(linker))
         else:
@@ -193,6 +198,7 @@ class System:
                 published.follow(partial(self._own.note, kind))
             self.markets = replace(self.markets, committed=self._own.commit)
         board, intake = self.status.board, self._intake
+        self.bus.subscribe(intake.put_nowait)
         board.versions = lambda: self.shown.versions
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated
@@ -247,6 +253,15 @@ class System:
         """Follow these rules of alerts from now on, if the service began with some."""
         if self._rules is not None:
             self._rules.replace(rules)
+
+    def _alerts(
+        self, send: Send | None, offer: Callable[[Alert], None]
+    ) -> tuple[Delivery | None, RuleEngine | None]:
+        """Return the delivery of alerts, if there are receivers, and what follows the rules, if any."""
+        parts = (self._settings, self.status, self._clock, self._random)
+        delivery = None if send is None else open_delivery(*parts, send)
+        offered = offer if delivery is None else delivery.offer
+        return delivery, self._rule_engine(offered) if self._settings.alert else None
 
     def _rule_engine(self, offer: Callable[[Alert], None]) -> RuleEngine:
         shown, sources = self.shown_markets, self.status.sources

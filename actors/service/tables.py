@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.alerts.rules.rule import Rule
 from actors.archive.folder import ArchiveSettings
 from actors.board.history import HistoryLimits
 from actors.board.validity import BoardRules
@@ -23,6 +22,7 @@ from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.monitoring.shorts import MAX_SHORT
+from actors.service.alerting.tables import AlertsSettings, Receivers, Rules
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, credentials_of, every_kind
 from actors.value.values import ValueRules
@@ -128,7 +128,9 @@ class Settings(Struct, frozen=True):
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
-    alert: tuple[Rule, ...] = ()
+    alert: Rules = ()
+    alerts: AlertsSettings = AlertsSettings()
+    receivers: Receivers = {}
 
     @property
     def market_kinds(self) -> tuple[MarketKind, ...]:
@@ -152,11 +154,12 @@ class Settings(Struct, frozen=True):
             found |= {password, unquote(password)}
         if self.operators.token is not None:
             found.add(self.operators.token)
+        found.update(*(receiver.secrets for receiver in self.receivers.values()))
         return tuple(sorted(found, key=len, reverse=True))
 
 
 class File(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file whose sources, bookmakers and rules of alerts are not checked yet."""
+    """A file whose sources, bookmakers, rules and receivers of alerts are not checked yet."""
 
     sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
     bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
@@ -172,6 +175,8 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
     alert: Annotated[tuple[Any, ...], Meta(title="tables, each [[alert]]")] = ()
+    alerts: AlertsSettings = AlertsSettings()
+    receivers: Annotated[dict[str, Any], Meta(title="tables, each [receivers.ID]")] = {}
 
 
 def parse_bind(bind: str) -> tuple[str, int | None]:

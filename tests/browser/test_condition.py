@@ -46,6 +46,13 @@ def _cluster(last_error: str, *silent: str) -> dict[str, Any]:
 
 
 A, B = _check("A"), _check("B")
+
+
+def _alerting(*checks: dict[str, Any], **others: Any) -> dict[str, Any]:
+    alerts: dict[str, Any] = {"status": "warn", "last_error": None, "down": [], "dropped": 0, "waiting": 0}
+    return {**_health(*checks), "status": "warn", "alerts": alerts | others}
+
+
 OFF_DISK = ("warn", "The archive cannot be written.")
 OFF = {"status": "warn", "state": "quarantined", "since": AT_16_20, "last_error": "KeyError: 'x'"}
 A_STALE, B_STALE = _check("A", "stale", last_error="refused"), _check("B", "stale", AT_16_20)
@@ -109,6 +116,14 @@ CASES = {
     ),
     "a full disk": (_archived(A, last_error="disk is full"), *OFF_DISK, "disk is full"),
     "a gap": (_archived(A, gaps=1), "warn", "The archive has 1 gap since the start.", ""),
+    "a receiver": (_alerting(A, down=["phone"]), "warn", "1 receiver of alerts is down.", ""),
+    "alerts lost": (
+        _alerting(A, dropped=3),
+        "warn",
+        "3 alerts could not be delivered since the start.",
+        "",
+    ),
+    "no queue": (_alerting(A, last_error="full"), "warn", "The queue of alerts cannot be written.", "full"),
     "a slow disk": (_archived(A, lag_s=12.2), "warn", "The archive is 12 s late.", ""),
     "a replica that has lost the server": (
         _health(A_STALE) | {"cluster": _cluster("no route")},

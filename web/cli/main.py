@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import NoReturn
 import anyio
 import structlog
 
-from actors.archive.archive import OpenArchive
 from actors.core.clock import Clock, SystemClock
 from actors.core.errors import (
     ArchiveLockedError,
     BindError,
     ConfigError,
     OddsboardError,
+    QueueLockedError,
     ServiceUnreachableError,
 )
 from actors.core.limits import Limits
@@ -35,7 +34,6 @@ from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from actors.recordings.reader import open_sources
 from actors.runtime.facts import announce
-from actors.service.clustering import Cluster
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
@@ -64,6 +62,7 @@ from web.cli.boards import commands as boards
 from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
+from web.cli.serving.running import Running, audience_of, close, fitting, opened
 from web.cli.source_commands import add_source_options, check_program, guessed, probe
 from web.cli.terminal import EXAMPLE_CALLS, OF_FULL_DISK, called, directions, seconds, speed_of
 from web.endpoints.health import liveness
@@ -74,7 +73,6 @@ from web.protocol.peers import Peers
 from web.protocol.throttle import ClientLimits
 from web.server.collector import pause_collector, set_up_collector
 from web.server.connections import Caps
-from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
     Life,
@@ -95,6 +93,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
     BindError: Exit.BIND,
     ServiceUnreachableError: Exit.UNREACHABLE,
     ArchiveLockedError: Exit.LOCKED,
+    QueueLockedError: Exit.LOCKED,
 }
 
 Run = Callable[[argparse.Namespace], Exit]
@@ -182,7 +181,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     written = _logged(settings, path, by)
     pause_collector()
     load_tables()
-    caps, streams = _fitted(settings.server, settings.limits, len(settings.sources))
+    caps, streams = fitting(settings.server, settings.limits, len(settings.sources))
     limits = ClientLimits(settings.limits)
     sock = _listening(bind, caps, written, limits.peers)
     set_up_collector()
@@ -196,12 +195,6 @@ def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
     written = logs.configure(level, sys.stdout, secrets, is_colourless=is_colourless())
     announce(log, "service.configured", file=str(path), chosen=by)
     return written
-
-
-def _fitted(server: ServerSettings, limits: Limits, sources: int) -> tuple[Caps, int]:
-    """Return the caps of connections, and how many clients may follow changes."""
-    requests = limits.max_requests_per_connection
-    return fitted(limits.max_connections, server.max_streams, requests, sources)
 
 
 def _listening(bind: tuple[str, int | None], caps: Caps, written: LogStatus, peers: Peers) -> Listener:
@@ -218,10 +211,9 @@ async def _run_service(
     limits: ClientLimits,
 ) -> Exit:
     clock = SystemClock()
-    cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
-    system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
+    system = opened(settings, clock, written)
     published, status = system.shown, system.status
-    audience = _audience(system, max_streams, settings.limits.max_streams_per_client)
+    audience = audience_of(system, max_streams, settings.limits.max_streams_per_client)
     app = create_app(
         published,
         status,
@@ -239,48 +231,15 @@ async def _run_service(
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    running = _Running(system, audience, limits, sock)
+    running = Running(system, audience, limits, sock)
     reload = Reload(path, settings, system.read_links_again, running.apply, logs.set_level).again
     parts = (system.supervisor, app, sock, status, drain_s, started, *ends)
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
-    if system.archive is None:
-        return await Life(*parts, reload, manager).run()
-    system.archive.start(written.journal)
-    return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
-
-
-def _audience(system: System, max_streams: int, per_client: int) -> Audience:
-    fixtures, metrics = system.fixture_history, system.status.metrics
-    histories = system.shown_markets.histories
-    return Audience(system.shown.history, max_streams, per_client, fixtures, metrics, markets=histories)
-
-
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """The parts of a service that change with its configuration."""
-
-    system: System
-    audience: Audience
-    limits: ClientLimits
-    sock: Listener
-
-    def apply(self, old: Settings, new: Settings) -> None:
-        """Apply the settings that differ; never waits."""
-        if (old.limits, old.server.max_streams) != (new.limits, new.server.max_streams):
-            caps, self.audience.max_clients = _fitted(new.server, new.limits, len(new.sources))
-            self.audience.max_per_client = new.limits.max_streams_per_client
-            self.sock.held.change(caps)
-        if old.limits != new.limits:
-            self.limits.change(new.limits)
-        if old.surebets != new.surebets:
-            self.system.replace_rules(new.surebets)
-        self.system.replace_alerts(new.alert)
-        for name, bookmaker in new.bookmakers.items():
-            self.system.status.bookmakers[name].short = bookmaker.short
-
-
-def _close(archive: OpenArchive, code: Exit) -> None:
-    archive.close(is_orderly=code is Exit.STOPPED)
+    if system.archive is not None:
+        system.archive.start(written.journal)
+    if system.delivery is not None:
+        system.delivery.start()
+    return await Life(*parts, reload, manager, partial(close, system)).run()
 
 
 def _record(given: argparse.Namespace) -> Exit:
@@ -310,7 +269,7 @@ def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
     written = logs.configure(ServerSettings().log_level, sys.stdout, is_colourless=is_colourless())
     load_tables()
-    caps, streams = _fitted(ServerSettings(), Limits(), len(sources))
+    caps, streams = fitting(ServerSettings(), Limits(), len(sources))
     sock = _listening(parse_bind(given.bind), caps, written, Peers())
     replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
     set_up_collector()

@@ -110,8 +110,21 @@ class ClusterCheck(Report, frozen=True):
     warning: str | None = field(name="last_error")
 
 
+class AlertsCheck(Report, frozen=True):
+    """The delivery of alerts in `/health`: it warns while a receiver is down, and after a drop.
+
+    `waiting` and `dropped` count alerts, each once for each receiver; `down` are ids of receivers.
+    """
+
+    status: Literal["pass", "warn"]
+    waiting: int
+    dropped: int
+    down: tuple[str, ...]
+    error: str | None = field(name="last_error")
+
+
 class Health(Report, frozen=True):
-    """The state of every bookmaker by id, of the linker, of an archive, and of the cluster.
+    """The state of every bookmaker by id, of the linker, of an archive, of the cluster and of alerts.
 
     The status is 503 if and only if it fails.
     """
@@ -122,6 +135,7 @@ class Health(Report, frozen=True):
     links: LinksCheck
     archive: ArchiveCheck | UnsetType = UNSET
     cluster: ClusterCheck | UnsetType = UNSET
+    alerts: AlertsCheck | UnsetType = UNSET
 
     def without_errors(self) -> Health:
         """Return the same states and counts without texts of errors."""
@@ -131,6 +145,7 @@ class Health(Report, frozen=True):
             links=replace(self.links, last_error=None),
             archive=UNSET if self.archive is UNSET else replace(self.archive, error=None),
             cluster=UNSET if self.cluster is UNSET else replace(self.cluster, warning=None),
+            alerts=UNSET if self.alerts is UNSET else replace(self.alerts, error=None),
         )
 
 

@@ -10,6 +10,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
+from actors.monitoring.receivers import AlertsStatus
 from actors.monitoring.shorts import shorts_of
 from actors.monitoring.status import (
     ArchiveStatus,
@@ -42,7 +43,7 @@ def readiness(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schema
 
 
 def health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
-    """Return the health of bookmakers, links, archive and cluster; `fail` if no bookmaker is serving."""
+    """Return the health of all parts; `fail` if no bookmaker is serving."""
     status.observe(snapshot, now)
     shorts = _shorts(status.bookmakers)
     checks = {
@@ -51,13 +52,14 @@ def health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.H
     }
     archive = UNSET if status.archive is None else _archive_check(status.archive, now.wall)
     cluster = UNSET if status.cluster is None else _cluster_check(status.cluster, now)
-    grades = {check.status for check in (*checks.values(), archive, cluster) if check is not UNSET}
+    alerts = UNSET if status.alerts is None else _alerts_check(status.alerts)
+    grades = {check.status for check in (*checks.values(), archive, cluster, alerts) if check is not UNSET}
     is_well = grades == {"pass"} and status.links.file_warning is None
     overall: schemas.Grade = "pass" if is_well else "warn"
     if not _is_any_serving(snapshot, now):
         overall = "fail"
     links = _links_check(status.links, snapshot)
-    return schemas.Health(overall, snapshot.epoch, checks, links, archive, cluster)
+    return schemas.Health(overall, snapshot.epoch, checks, links, archive, cluster, alerts)
 
 
 def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
@@ -119,4 +121,16 @@ def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck
         lag_versions=max(cluster.head - cluster.version, 0),
         lag_s=cluster.lag_s(now.mono),
         silent=cluster.silent if cluster.error is None else (),
+    )
+
+
+def _alerts_check(alerts: AlertsStatus) -> schemas.AlertsCheck:
+    down = (*alerts.down,)
+    errors = (alerts.error, *(alerts.receivers[name].last_error for name in down))
+    return schemas.AlertsCheck.of(
+        alerts,
+        status="pass" if alerts.is_well else "warn",
+        waiting=sum(map(alerts.waiting, alerts.receivers)),
+        down=down,
+        error=next(filter(None, errors), None),
     )

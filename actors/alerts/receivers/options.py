@@ -35,6 +35,8 @@ _Hidden = Annotated[
     Meta(pattern=r"\A[!-~]{1,2048}\Z", title="text of 1 to 2048 ASCII characters, no spaces"),
 ]
 
+_Word = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", title="text without NUL")]
+
 
 class ReceiverSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A receiver of alerts; `timeout_s` limits an attempt. `url` and `secret` are never shown."""
@@ -42,7 +44,7 @@ class ReceiverSettings(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Form
     url: _Hidden | None = None
     secret: _Hidden | None = None
-    command: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    command: Annotated[tuple[_Word, ...], Meta(max_length=100)] = ()
     timeout_s: Annotated[float, Meta(gt=0, le=60)] = 10.0
     allow_private: bool = False
 
@@ -52,15 +54,15 @@ class ReceiverSettings(Struct, frozen=True, forbid_unknown_fields=True):
         found = {self.url, self.secret}
         if self.url is not None:
             parts = urlsplit(self.url)
-            found |= {parts.password, parts.query, f"{parts.path}?{parts.query}", parts.path.strip("/")}
-            found |= {part for part in parts.path.split("/") if len(part) > _MAX_WORD}
+            of_place = (parts.path, *parts.path.split("/"), parts.query)
+            found |= {parts.password, *(text for text in of_place if len(text) > _MAX_WORD)}
         known = {text for text in found if text is not None and len(text) >= MIN_SECRET_CHARS}
         return frozenset(form for raw in known for form in (raw, unquote(raw), quote(raw), _in_json(raw)))
 
 
 HIDDEN = ("url", "secret")
 """The options that are never shown."""
-_MAX_WORD = 15  # a longer part of a path may be a secret by itself
+_MAX_WORD = 15  # a shorter part of an address may be a word that occurs elsewhere
 
 
 def faults(settings: ReceiverSettings, *, has_apprise: bool) -> Iterator[str]:

@@ -168,3 +168,19 @@ def test_the_order_of_bookmakers_is_one_of_the_lists(tmp_path: Path) -> None:
         found.append(load(path))
 
     assert ["the order of bookmakers"] == [*differences(*found)]
+
+
+async def test_receivers_are_replaced_but_not_their_queue(tmp_path: Path) -> None:
+    """A service that began without receivers delivers nothing before it is started again."""
+    receiver = '[receivers.me]\nkind = "slack"\nurl = "https://h.example/PRIVATE"\n'
+    with_one = VALID.replace("[sources.feed]", f"{receiver}[sources.feed]")
+    service = Service(tmp_path, with_one)
+
+    (line,) = await service.hung_up(
+        with_one.replace("PRIVATE", "HIDDEN").replace("[board]", '[alerts]\npath = "q"\n[board]')
+    )
+    (begun,) = await Service(tmp_path).hung_up(with_one)
+
+    assert (["receivers.me.url"], ["alerts.path"]) == (line["applied"], line["needs_restart"])
+    assert ([], ["receivers.me"]) == (begun["applied"], begun["needs_restart"])
+    assert "HIDDEN" not in str(line)

@@ -138,6 +138,41 @@ INVALID = {
         '[archive]\npath = "/proc/odds"\n[board]',
         "archive.path was '/proc/odds', must be a folder in which files stay",
     ),
+    "a queue that is a folder": (
+        "[board]",
+        '[alerts]\npath = "/etc"\n[board]',
+        "alerts.path was '/etc', must be a file, not a folder",
+    ),
+    "a receiver without a kind": (FEED, f"[receivers.me]\n{FEED}", "receivers.me.kind is missing"),
+    "a receiver of no kind": (
+        FEED,
+        f'[receivers.me]\nkind = "pager"\n{FEED}',
+        'receivers.me.kind was \'pager\', must be "webhook" or "ntfy"',
+    ),
+    "a receiver's variable": (
+        FEED,
+        f'[receivers.me]\nkind = "slack"\nurl = "${{NOWHERE_TO_BE_FOUND}}"\n{FEED}',
+        "receivers.me.url refers to ${NOWHERE_TO_BE_FOUND}, which is not set in the environment",
+    ),
+    "a receiver's secret with a blank": (
+        FEED,
+        f'[receivers.me]\nkind = "slack"\nurl = "https://h.example/a b"\n{FEED}',
+        "receivers.me.url was '***', must be text of 1 to 2048 ASCII characters, no spaces",
+    ),
+    "a receiver's program": (
+        FEED,
+        f'[receivers.me]\nkind = "exec"\ncommand = ["not-there"]\n{FEED}',
+        "receivers.me.command was 'not-there', which is no program in $PATH",
+    ),
+    "a rule's receiver": (
+        FEED,
+        (
+            '[receivers.phone]\nkind = "ntfy"\nurl = "https://n.example/t"\n'
+            f'[[alert]]\nname = "x"\nwhen = "source"\nto = ["phon"]\n{FEED}'
+        ),
+        "alert.x.to was 'phon', must be one of phone; did you mean 'phone'?",
+    ),
+    "a receiver's name": (FEED, f'[receivers."My Phone"]\n{FEED}', "receivers.My Phone must be a table"),
     "missing variable": (URL, "http://x/${NOWHERE_TO_BE_FOUND}", "sources.feed.url"),
     "not TOML": (FEED, "[sources.feed", "line"),
     "key twice": (LAST, f"{LAST}\n{LAST}", "key is there already, in line 13"),

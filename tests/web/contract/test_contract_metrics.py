@@ -16,6 +16,7 @@ from actors.core.messages import BookmakerId, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.markets.market import Kind, Market
 from actors.matching.rules import Rule
+from actors.monitoring.receivers import AlertsStatus, ReceiverStatus
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
 from actors.runtime.membership import ClusterStatus
@@ -71,6 +72,15 @@ def _everything_happens(site: Site) -> None:
     record.accepted_at = record.changed_at = site.clock.wall
     _client_error(site)
     site.publish(CEDAR, match())
+
+
+def _alerted(site: Site) -> None:
+    alerts = site.status.alerts = AlertsStatus(site.status.metrics, {"phone": ReceiverStatus(is_down=True)})
+    alerts.fired.add("sure")
+    alerts.sent.add("phone", "sure")
+    alerts.failed.add("phone", "timeout")
+    alerts.lost.add("phone", "full", number=2)
+    alerts.dropped, alerts.waiting = 2, lambda _: 7
 
 
 def _rejected(site: Site) -> None:
@@ -149,6 +159,7 @@ async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None
         site.publish("alder", match(), match().of_market(Market(Kind.BTTS), (1.9, 2.0)))
         site.status.cluster = ClusterStatus(("replica",), None, leases={"source": "collector"})
         site.status.cluster.follow(1, 0.0)
+        _alerted(site)
         await _families(site)
         families = await _families(site)
     table = rows(section(document("docs/operations.md"), "## Prometheus"))
@@ -191,6 +202,10 @@ async def test_names_follow_the_conventions(empty_site: Site) -> None:
         (_of("version"), lambda site: site.publish("cedar", match()), FIRST_VERSION, FIRST_VERSION + 1),
         (_of("fixtures"), lambda site: site.publish("cedar", match()), 0, 1),
         (_of("source_up", source=SOURCE), _down, 1, 0),
+        (_of("alerts_sent_total", receiver="phone", rule="sure"), _alerted, None, 1),
+        (_of("alerts_dropped_total", receiver="phone", reason="full"), _alerted, None, 2),
+        (_of("alerts_waiting", receiver="phone"), _alerted, None, 7),
+        (_of("alerts_receiver_up", receiver="phone"), _alerted, None, 0),
         (
             _of("source_credits_left", source=SOURCE),
             lambda site: _quota(site, {"requests_remaining": 7.0}),
@@ -222,7 +237,18 @@ async def test_names_follow_the_conventions(empty_site: Site) -> None:
         ),
     ],
     ids=[
-        *("up", "entries", "state", "version", "fixtures", "source", "credits", "payloads", "attempts"),
+        *(
+            "up",
+            "entries",
+            "state",
+            "version",
+            "fixtures",
+            "source",
+            *("sent", "dropped", "waiting", "receiver"),
+            "credits",
+            "payloads",
+            "attempts",
+        ),
         *("quarantine", "restarts", "crashes", "refused", "client errors", "lost lines", "stalls", "lag"),
         *("draining", "ready", "rejected"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from actors.core.messages import BookmakerId, Fees, Offer, Prices, Venue
+from actors.monitoring.receivers import AlertsStatus, ReceiverStatus
 from actors.runtime.actor import ActorState
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import batch, match
@@ -177,6 +178,25 @@ async def test_a_source_may_be_collected_elsewhere(empty_site: Site) -> None:
     _, body = await _probe(empty_site, "/monitor")
 
     assert ["elsewhere"] == [source["state"] for source in body["sources"]]
+
+
+async def test_a_receiver_of_alerts_that_is_down_warns(empty_site: Site) -> None:
+    """It has its id, counts, and for operators its error, which has no secret."""
+    _all_live(empty_site)
+    receiver = ReceiverStatus(failures=2, is_down=True, last_error="status was 500, must be 2xx")
+    alerts = empty_site.status.alerts = AlertsStatus(
+        receivers={"phone": receiver, "desk": ReceiverStatus()}
+    )
+    alerts.waiting = {"phone": 3, "desk": 0}.__getitem__
+    _, body = await _probe(empty_site, "/health")
+    receiver.is_down = False
+
+    error = "status was 500, must be 2xx"
+    assert {"status": "warn", "waiting": 3, "dropped": 0, "down": ["phone"], "last_error": error} == body[
+        "alerts"
+    ]
+    assert "warn" == body["status"]
+    assert (200, "pass", ["live"] * 3) == await _health(empty_site)
 
 
 async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:

@@ -22,8 +22,8 @@ const FAULTS = {
  * Return the condition of the service, `{ level, text, reason }`, from an answer of /health (null: none).
  *
  * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing or
- * may soon be, or the archive or the cluster has a fault) or "fail" (there are no prices). `text` is one
- * sentence. `reason` is the last error of the first thing that it names, "" without one. `health` may also
+ * may soon be, or the archive, the cluster or the alerts have a fault) or "fail" (there are no prices). `text`
+ * is one sentence. `reason` is the last error of the first thing that it names, "" without one. `health` may also
  * be the field of that name in /monitor, where only `draining` says that the service is being stopped. `at`
  * writes a time in the past.
  *
@@ -39,8 +39,8 @@ export function condition(health, { draining = false, at = moment } = {}) {
         .map((fault) => ({ fault, of: checks.filter((check) => faultOf(check) === fault) }))
         .filter(({ of }) => of.length > 0);
     const parts = faults.map(({ fault, of }) => FAULTS[fault](wordsOf(of, at)));
-    const { links, archive, cluster } = health;
-    const others = [[links, linksOf], [archive, archiveOf], [cluster, clusterOf]];
+    const { links, archive, cluster, alerts } = health;
+    const others = [[links, linksOf], [archive, archiveOf], [cluster, clusterOf], [alerts, alertsOf]];
     const unwell = others.filter(([check]) => check?.status === "warn");
     parts.push(...unwell.map(([check, wordsFor]) => wordsFor(check, at)));
     if (parts.length === 0) return { level: "pass", text: allWell(checks), reason: "" };
@@ -114,6 +114,13 @@ function clusterOf({ silent, last_error }) {
     return "the shared server does not answer, or refuses";
 }
 
+function alertsOf({ down, dropped }) {
+    const verb = down.length > 1 ? "are" : "is";
+    if (down.length > 0) return `${count(down.length, "receiver")} of alerts ${verb} down`;
+    if (dropped > 0) return `${count(dropped, "alert")} could not be delivered since the start`;
+    return "the queue of alerts cannot be written";
+}
+
 function allWell(checks) {
     const names = checks.length === 1 ? `${checks[0].name} is` : `all ${checks.length} bookmakers are`;
     return `All is well: ${names} up.`;
@@ -121,7 +128,8 @@ function allWell(checks) {
 
 /** Begin the sentence with a capital, unless it begins with a bookmaker's name. */
 function sentence(parts) {
-    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the (shared|board)|^a collector/, capital);
+    const begins = /^no new|^the (archive|shared|board|queue)|^a collector/;
+    return `${parts.join("; ")}.`.replace(begins, capital);
 }
 
 const capital = (words) => words[0].toUpperCase() + words.slice(1);

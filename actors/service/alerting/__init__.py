@@ -1,0 +1,1 @@
+"""Alerts of the service: their tables in a configuration, and their actors."""

@@ -1,0 +1,77 @@
+"""Receivers of alerts in a configuration, and their delivery as an actor of the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import anyio
+import pytest
+
+from actors.alerts.message import Message
+from actors.alerts.receivers.options import ReceiverSettings
+from actors.runtime.actor import ActorState
+from actors.service.describe import configuration_lines
+from actors.service.settings import load
+from actors.service.system import System
+from tests.support.builders.alerts import alert
+from tests.support.systems.virtual_service import CONFIG
+from tests.support.time.virtual import VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+RECEIVERS = """
+[alerts]
+path = "queue"
+[receivers.team]
+kind = "slack"
+url = "${TEAM_URL}"
+[receivers.script]
+kind = "exec"
+command = ["sh", "-c", "cat > $HOME"]
+"""
+ENVIRONMENT = {
+    "TEAM_URL": "https://me:PASSWORD@h.example/services/TOKEN-OF-THE-TEAM?k=0123456789abcdef",
+    "PATH": "/bin",
+}
+
+
+def test_no_part_of_an_address_is_shown(tmp_path: Path) -> None:
+    """What could open the receiver to somebody is among the secrets, and not in what check-config says."""
+    path = tmp_path / "mine.toml"
+    path.write_text(CONFIG + RECEIVERS, "utf-8")
+    settings = load(path, ENVIRONMENT)
+
+    hidden = {"PASSWORD", "TOKEN-OF-THE-TEAM", "k=0123456789abcdef", ENVIRONMENT["TEAM_URL"]}
+    lines = [*configuration_lines(path, settings)]
+
+    assert hidden <= {*settings.secrets()}
+    assert "receiver team: slack, 10 s" in lines
+    assert [] == [(line, secret) for line in lines for secret in hidden if secret in line]
+
+
+async def test_the_delivery_is_an_actor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts and stops with the others, and a next life sends what waits on disk."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.toml"
+    path.write_text(CONFIG + RECEIVERS, "utf-8")
+    settings, taken = load(path, ENVIRONMENT), list[str]()
+
+    async def send(_: ReceiverSettings, message: Message) -> None:
+        taken.append(message.alerts[0].id)
+
+    for life in range(2):
+        system = System(settings, VirtualClock(), Random(1), send=send)
+        assert system.delivery is not None
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(system.supervisor.run)
+            await settle()
+            assert ActorState.RUNNING is system.status.actors["delivery"].state
+            if not life:
+                system.delivery.offer(alert(1, "team"))
+                await settle()
+                assert [] == taken
+            await system.supervisor.stop()
+        system.delivery.close(60)
+
+    assert [alert(1).id] == taken

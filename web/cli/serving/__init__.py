@@ -1,0 +1,1 @@
+"""The parts of a service that `oddsboard serve` runs."""
