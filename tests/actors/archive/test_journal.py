@@ -78,9 +78,11 @@ def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
         _event("source.down", "other", now + 3, source="other"),
     )
 
-    found = _read(folder, About("bet", "feed"))
+    about = About("bet", "feed")
+    found = _read(folder, about)
 
     assert [now + 1, now] == pytest.approx([event.at for event in found], abs=0.001)
+    assert found == [event for event in _read(folder) if about.has(event)]
 
 
 def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
