@@ -62,7 +62,7 @@ def replay(earlier: bytes, closing: bytes, folder: Path) -> None:
     names = {name_of(code): code for code in CODES}
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName("files")) for name in names}))
     archive = open_archive(
-        ArchiveSettings(str(folder)),
+        ArchiveSettings(str(folder), keep_days=365),
         ArchiveStatus(),
         clock,
         terms=terms,
