@@ -1,14 +1,16 @@
-// The parts beside the list: details, settings and notifications.
+// The parts beside the list: details, settings, values and notifications.
 
 import { Details } from "./details.js";
 import { Notifier } from "./notify.js";
 import { Settings } from "./settings.js";
+import { ValueLists } from "./value-lists.js";
 
 /** Shows views (view.js); its parts call `onClose`, `onPin`, `onPrefer`, `onMarket`, `onShare`. */
 export class Beside {
     #details;
     #settings;
     #notifier = new Notifier();
+    #values = new ValueLists();
 
     constructor({ onClose, onPin, onPrefer, onMarket, onShare }) {
         this.#details = new Details({ onClose, onPin, onPrefer, onMarket });
@@ -19,6 +21,7 @@ export class Beside {
         this.#showDetails(view, state);
         this.#settings.show(view, state);
         this.#notifier.show(view, state);
+        this.#values.show(view, state);
     }
 
     /** Before the first list it is unknown whether the board has a match. */

@@ -3,6 +3,7 @@
 import { marketQuery, viewFor } from "./markets.js";
 
 const PATIENCE_MS = 30_000;
+const VALUES_MS = 10_000; // values are shown for 15 s without an answer: 5 s pass between two requests
 
 /** The answer while the fixtures are not linked yet: there is no list, and earlier lists are invalid. */
 export const COMPARING = "comparing"; // a text: separate scripts have separate modules
@@ -22,6 +23,29 @@ export async function askNews(id, market) {
 /** The markets on the board, `{ market, kind, line, fixtures_count }`; null if unknown. */
 export async function askMarkets() {
     return (await asked("api/v2/markets"))?.markets ?? null;
+}
+
+/** The values of the usual market, or of any, and `at`, the service's time (Unix seconds); null if unknown. */
+export async function askValues(isAny) {
+    try {
+        const signal = AbortSignal.timeout(VALUES_MS);
+        const url = `api/v2/value${isAny ? "?market=any" : ""}`;
+        const response = await fetch(url, { cache: "no-cache", signal });
+        const at = Date.parse(response.headers.get("date")) / 1000;
+        return response.ok ? { ...(await response.json()), at } : null;
+    } catch {
+        return null;
+    }
+}
+
+/** The record of values, or a problem with its `code`; null without an answer. */
+export async function askRecord() {
+    try {
+        const signal = AbortSignal.timeout(PATIENCE_MS);
+        return await (await fetch("api/v2/value/record", { cache: "no-cache", signal })).json();
+    } catch {
+        return null;
+    }
 }
 
 // Never from the cache unasked: after Back these would be old prices.
