@@ -200,13 +200,13 @@ class Delivery:
         with anyio.CancelScope() as line.scope:
             while True:
                 line.arrived.clear()
+                line.renewed.clear()
                 message = self._queue.first(name)
                 if message is None:
                     await line.arrived.wait()
                 elif self._clock.now().wall - message.at > MAX_AGE_S:
                     self._forget([message], "expired")
                 elif wait_s := await self._attempt(name, line, message):
-                    line.renewed.clear()
                     with anyio.move_on_after(wait_s):
                         await line.renewed.wait()
 

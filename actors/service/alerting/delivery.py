@@ -14,6 +14,7 @@ from actors.runtime.actor import ActorStatus
 from actors.runtime.supervisor import ChildSpec
 from actors.service.settings import Settings
 from actors.transports import process
+from actors.transports.paced_reads import default_context
 
 ACTOR = "delivery"
 STOPS_S = GRACE_S + process.GRACE_S + process.KILL_S + 0.5  # it may be running a program
@@ -28,6 +29,7 @@ def open_delivery(
     """
     if not settings.receivers:
         return None
+    default_context()  # reads certificates, which the first alert should not wait for
     status.alerts = AlertsStatus(status.metrics)
     status.actors[ACTOR] = ActorStatus(ACTOR)
     journal = None if settings.alerts.path is None else Journal(Path(settings.alerts.path))

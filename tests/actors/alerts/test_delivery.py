@@ -240,14 +240,19 @@ async def test_a_stop_waits_for_the_answer_to_a_message_just_sent() -> None:
 async def test_receivers_are_replaced_while_it_runs() -> None:
     """A new address is tried at once, a new receiver begins, and messages of a removed one are dropped."""
     peers = Receivers()
-    peers.behave = {"a": fails(429, 3600.0), "b": fails()}
+
+    async def fail(told: Message) -> None:
+        await anyio.sleep(5)
+        fails(429, 3600.0)(told)
+
+    peers.behave = {"a": fail, "b": fails()}
     async with lived(peers) as life:
         life.delivery.offer(alert(1, "a", "b"))
-        await settle()
+        await anyio.sleep(4)
         peers.behave.clear()
         life.delivery.replace(settings("c") | settings("a", url="https://h.example/new"))
         life.delivery.offer(alert(2, "b", "c"))
-        await settle()
+        await anyio.sleep(2)
 
         assert {"a": 1, "c": 1} == {name: len(ids) for name, ids in peers.taken.items()}
         assert ({"removed": 2}, {"a", "c"}) == (dict(life.status.lost), {*life.status.receivers})
