@@ -13,7 +13,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
-from actors.matches.model import FixtureChanges, fixtures_of
+from actors.matches.model import FixtureChanges
 from actors.recordings.playback import Playback
 from actors.recordings.reader import RecordedSource
 
@@ -35,7 +35,7 @@ class AlertReplay:
         self._told: list[Alert] = []
         self._watcher = Watcher(self.rules, names, self._told.append)
         boards = {Kind.ONE_X_TWO: self._playback.published, **self._playback.markets.published}
-        first = {kind: fixtures_of(board.newest) for kind, board in boards.items()}
+        first = {kind: board.newest for kind, board in boards.items()}
         run_now(self._watcher.compare(first, self._now(self._playback.version)))
         self._playback.follow(self._take)
 
@@ -56,7 +56,7 @@ class AlertReplay:
             changes = snapshot.fixture_changes
             if isinstance(changes, FixtureChanges) and changes.changes:
                 now = self._now(snapshot.version)
-                run_now(self._watcher.take(Commit(kind, changes.changes, fixtures_of(snapshot), now)))
+                run_now(self._watcher.take(Commit(kind, changes.changes, snapshot, now)))
 
     def _now(self, version: int) -> Moment:
         now, self._order = self._playback.now(), self._order + 1

@@ -27,17 +27,22 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.markets.market import Kind
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matches.surebets import SurebetRules
+from actors.value.kept import KeptValues
+from actors.value.values import ValueTerms
 from tests.support.builders.fixtures import LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.oracles.rule_transitions import Frame, Json, Told, transitions
 from tests.support.time.virtual import WALL_0
 from web.encoding.fixture_segments import FixtureSegments
+from web.encoding.value_schemas import value_v2
 
 NAMES = ("alder", "birch", "cedar", "dogwood", "elm")
 SOURCES = {"alder": "one", "birch": "one"}
 COMPANIES = {"cedar": "acme", "dogwood": "acme"}
 TEAMS = ("Rovers", "United", "City", "Athletic")
+REFERENCES = ("", "elm")
 STALE_AFTER_S = 30.0
+_SHOWN = {BookmakerId(name): name for name in NAMES}
 STEPS = 40
 
 
@@ -78,12 +83,14 @@ class _Listed(Struct):
 class WatchedBoard(LinkedBoard):
     """A board that passes each commit to a watcher, and each version to an oracle."""
 
-    def __init__(self, terms: FixtureSettings) -> None:
+    def __init__(self, terms: FixtureSettings, *, serves_values: bool = True) -> None:
         super().__init__(terms)
+        self._references = REFERENCES if serves_values else ()
         self.frames: list[Frame] = []
         self.watcher: Watcher | None = None
         self._order = 0
-        self._segments = FixtureSegments({BookmakerId(name): name for name in NAMES})
+        self._kept: dict[str, KeptValues] = {}
+        self._segments = FixtureSegments(_SHOWN)
         self._segments.fit(self.state)
 
     def publish(self, board: Board) -> None:
@@ -93,7 +100,7 @@ class WatchedBoard(LinkedBoard):
         self.serve()
         for changes in self.changes[count:]:
             if self.watcher is not None:
-                commit = Commit(Kind.ONE_X_TWO, changes.changes, self.state, self.moment())
+                commit = Commit(Kind.ONE_X_TWO, changes.changes, self.snapshot, self.moment())
                 run_now(self.watcher.take(commit))
 
     def serve(self) -> None:
@@ -105,7 +112,19 @@ class WatchedBoard(LinkedBoard):
                 for fixture in self.state
             ]
             fixtures = {fixture["id"]: fixture for fixture in served}
-            self.frames.append(Frame(snapshot.version, self.now.wall, fixtures))
+            values = {reference: self._values(reference) for reference in self._references}
+            self.frames.append(Frame(snapshot.version, self.now.wall, fixtures, values))
+
+    def _values(self, reference: str) -> list[Json]:
+        """Return the values as they are served."""
+        by, found = BookmakerId(reference) if reference else None, list[Json]()
+        if reference not in self._kept:
+            self._kept[reference] = KeptValues(ValueTerms(self.state.terms, by))
+        for fixture in self.state:
+            for value in self._kept[reference].values(fixture, self.snapshot.books, self.now):
+                served = value_v2(value, fixture, _SHOWN, 0.0)
+                found.append(msgspec.json.decode(msgspec.json.encode(served)))
+        return found
 
     def moment(self) -> Moment:
         """Return the present moment."""
@@ -118,7 +137,10 @@ class Life:
 
     def __init__(self, random: Random, seed: str, lived: Lived) -> None:
         self._random, self._seed, self._lived = random, seed, lived
-        self._board = WatchedBoard(_TERMS[random.choice((0.0, 0.0, 2.0))])
+        self._kinds = ["price", "price", "surebet", "surebet", "move", "kickoff"]
+        if serves_values := random.random() < 0.4:  # they take most of the time of a life
+            self._kinds += ["value"] * 4
+        self._board = WatchedBoard(_TERMS[random.choice((0.0, 0.0, 2.0))], serves_values=serves_values)
         self._start = int(WALL_0) + random.choice((60, 200, 86_400))
         self._lists = {name: self._list() for name in NAMES}
         self._ids: dict[str, str] = {}
@@ -138,10 +160,8 @@ class Life:
         board.serve()
         self._rules = {f"r{number}": self._rule(f"r{number}") for number in range(random.randint(2, 6))}
         self._begun = dict.fromkeys(self._rules, (len(board.frames) - 1, board.now.wall))
-        board.watcher = Watcher(
-            _made(self._rules), {BookmakerId(name): name for name in NAMES}, self._told.append
-        )
-        run_now(board.watcher.compare({Kind.ONE_X_TWO: board.state}, board.moment()))
+        board.watcher = Watcher(_made(self._rules), _SHOWN, self._told.append)
+        run_now(board.watcher.compare({Kind.ONE_X_TWO: board.snapshot}, board.moment()))
         for _ in range(STEPS):
             self._step()
         self._pass(random.choice((0.0, 3.0, 40.0)))
@@ -281,7 +301,7 @@ class Life:
 
     def _rule(self, name: str) -> Json:
         random = self._random
-        when = random.choice(("price", "price", "surebet", "surebet", "move", "kickoff"))
+        when = random.choice(self._kinds)
         rule: Json = {"name": name, "when": when, "to": ["x"]}
         rule |= self._perhaps(0.3, "team", *TEAMS) | self._perhaps(0.1, "league", "Premier", "Nowhere")
         rule |= self._perhaps(0.2, "cooldown_s", 5.0, 60.0)
@@ -290,6 +310,9 @@ class Life:
         rule |= self._perhaps(0.5, "for_s", 0.5, 1.0, 3.0, 10.0)
         if when != "move":
             rule |= self._perhaps(0.3, "bookmaker", *NAMES)
+        if when == "value":
+            rule |= self._perhaps(0.4, "outcome", "1", "X", "2") | self._perhaps(0.3, "reference", "elm")
+            return rule | {"min_ev": random.choice((0.0123, 0.0456))}
         if when == "surebet":
             return rule | {"min_profit": random.choice((0.0, 0.0123, 0.0456))}
         rule |= self._perhaps(0.4, "outcome", "1", "X", "2") | self._perhaps(0.2, "in_play", *(True, False))
@@ -306,7 +329,8 @@ class Life:
         """Read the rules anew: some stay, some are gone, some are other under their names."""
         board, random = self._board, self._random
         assert board.watcher is not None
-        self._tick(board.now.mono)
+        self._pass(0.001)
+        self._tick(board.now.mono)  # whether a wait ends at the moment of the change is nobody's question
         kept = {name: rule for name, rule in self._rules.items() if random.random() < 0.7}
         for name in self._rules.keys() - kept.keys():
             self._expect(name)
@@ -315,7 +339,7 @@ class Life:
             del new[name]
         self._rules = kept | new
         self._begun |= dict.fromkeys(new, (len(board.frames) - 1, board.now.wall))
-        run_now(board.watcher.replace(_made(self._rules), {Kind.ONE_X_TWO: board.state}, board.moment()))
+        run_now(board.watcher.replace(_made(self._rules), {Kind.ONE_X_TWO: board.snapshot}, board.moment()))
 
     def _expect(self, name: str) -> None:
         """Add what a rule should have told up to now."""

@@ -15,6 +15,7 @@ from math import inf
 from typing import Final
 
 import anyio
+from msgspec.structs import replace
 
 from actors.alerts.alert import Alert
 from actors.alerts.rules.rule import LinkRule, MatchRule, Rule, SourceRule
@@ -27,7 +28,7 @@ from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
-from actors.matches.model import FixtureChanges, FixtureState, fixtures_of
+from actors.matches.model import FixtureChanges
 from actors.runtime.facts import Transition, followed
 
 MOST_WAITING: Final = 50_000
@@ -64,7 +65,7 @@ class RuleEngine:
         self._waiting = self._order = 0
         self._is_behind = True
         self._last: dict[Kind, tuple[str, int]] = {}
-        self._taken: dict[Kind, FixtureState] = {}
+        self._taken: dict[Kind, Snapshot] = {}
         self._wake = asyncio.Event()
         for kind, board in boards.items():
             self._last[kind] = _place(board.newest)
@@ -98,7 +99,8 @@ class RuleEngine:
         if self._is_behind:
             self._forget_waiting()
         else:
-            self._commits.append(Commit(kind, changes.changes, fixtures_of(snapshot), now))
+            board = replace(snapshot, differences={}, fixture_changes=None)
+            self._commits.append(Commit(kind, changes.changes, board, now))
         self._wake.set()
 
     async def run(self) -> None:
@@ -127,7 +129,7 @@ class RuleEngine:
         while self._commits:
             commit = self._commits.popleft()
             self._waiting -= len(commit.changes)
-            self._taken[commit.kind] = commit.state
+            self._taken[commit.kind] = commit.board
             await run_sliced(self._watcher.take(commit))
         if self._rules is not None and not self._is_behind:
             await self._take_rules(self._rules)
@@ -142,9 +144,8 @@ class RuleEngine:
         """Compare the present boards with what is known."""
         self._is_behind = False
         self._forget_waiting()
-        newest = {kind: board.newest for kind, board in self._boards.items()}
-        self._last = {kind: _place(snapshot) for kind, snapshot in newest.items()}
-        self._taken = {kind: fixtures_of(snapshot) for kind, snapshot in newest.items()}
+        self._taken = {kind: board.newest for kind, board in self._boards.items()}
+        self._last = {kind: _place(snapshot) for kind, snapshot in self._taken.items()}
         await run_sliced(self._watcher.compare(self._taken, self._now()))
 
     async def _take_rules(self, rules: list[Rule]) -> None:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
-from actors.alerts.rules.rule import PriceRule, SurebetRule
+from actors.alerts.rules.rule import (
+    KickoffRule,
+    MatchRule,
+    MoveRule,
+    PriceRule,
+    SurebetRule,
+    ValueRule,
+)
 from actors.alerts.rules.transitions import Reading
 from actors.core.messages import BookmakerId
 from actors.matches.entries import sure_legs
 from actors.matches.model import Fixture, Roster
+from actors.value.values import Value
 
 Changed = Mapping[tuple[str, int], int]
 """The order of the last commit that changed a price, by entry id and outcome; a first price has none."""
+
+
+_NO_VALUE: Final = Reading(None)
 
 
 class About(Struct, frozen=True, gc=False):
@@ -50,10 +62,21 @@ def prices(
                 yield f"{entry.id} {outcome}", Reading(price), about
 
 
-def price_subjects(rule: PriceRule, fixture: Fixture) -> Iterator[tuple[str, About]]:
-    """Yield the subjects of a price rule in a fixture."""
-    for subject, reading, about in prices(rule, fixture, None):
-        yield subject, About(fixture, about.bookmaker, about.outcome, reading.value)
+def subjects(rule: MatchRule, fixture: Fixture) -> Iterator[tuple[str, About]]:
+    """Yield the subjects of a rule in a fixture; those of prices begin with the ids of their entries."""
+    match rule:
+        case PriceRule():
+            for subject, reading, about in prices(rule, fixture, None):
+                yield subject, About(fixture, about.bookmaker, about.outcome, reading.value)
+        case ValueRule():
+            for subject, _, about in values(rule, fixture, (), {}):
+                yield subject, about
+        case MoveRule():
+            for at, outcome in enumerate(fixture.market.outcomes):
+                if rule.outcome in {None, outcome}:
+                    yield f"{fixture.id} {outcome}", About(fixture, None, at)
+        case SurebetRule() | KickoffRule():
+            yield fixture.id, About(fixture)
 
 
 def profit(rule: SurebetRule, fixture: Fixture, changed: Changed) -> Reading:
@@ -66,6 +89,32 @@ def profit(rule: SurebetRule, fixture: Fixture, changed: Changed) -> Reading:
     outcomes, entries = fixture.market.outcomes, fixture.entries
     legs = [(entries[leg.bookmaker].id, outcomes.index(leg.outcome)) for leg in surebet.legs]
     return Reading(surebet.profit, max([changed.get(leg, 0) for leg in legs]))
+
+
+def values(
+    rule: ValueRule, fixture: Fixture, found: Iterable[Value], changed: Changed
+) -> Iterator[tuple[str, Reading, About]]:
+    """Yield the readings of a value rule, from the values of a fixture.
+
+    A value is made of its price, and of all prices of the bookmakers in the reference.
+    """
+    believed = {(value.bookmaker, value.outcome): value for value in found if not value.doubts}
+    outcomes, entries = fixture.market.outcomes, fixture.entries
+    latest = {
+        name: max([changed.get((entry.id, at), 0) for at in range(len(outcomes))])
+        for name, entry in entries.items()
+    }
+    for name, entry in entries.items():
+        if rule.bookmaker not in {None, name}:
+            continue
+        for at, outcome in enumerate(outcomes):
+            if rule.outcome not in {None, outcome}:
+                continue
+            reading = _NO_VALUE
+            if (value := believed.get((name, outcome))) is not None:
+                made_of = [latest[member] for member in value.members if member in latest]
+                reading = Reading(value.expected, max([changed.get((entry.id, at), 0), *made_of]))
+            yield f"{entry.id} {outcome}", reading, About(fixture, name, at)
 
 
 def has_basis_of(before: Fixture, after: Fixture, roster: Roster) -> bool:

@@ -140,6 +140,21 @@ class SurebetRule(_Priced, frozen=True, forbid_unknown_fields=True, kw_only=True
         return self._limit(self.min_profit, self.min_profit / 10)
 
 
+class ValueRule(_Priced, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A price has an expected value of `min_ev` or more, by the consensus of the others or a reference."""
+
+    when: Literal["value"] = "value"
+    bookmaker: Text | None = None
+    outcome: Text | None = None
+    min_ev: Share
+    reference: Text | None = None
+
+    @property
+    def limit(self) -> Limit:
+        """The limit of the expected value; the usual hysteresis is a tenth of it."""
+        return self._limit(self.min_ev, self.min_ev / 10)
+
+
 class KickoffRule(_Match, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A match begins in `before_s`."""
 
@@ -165,7 +180,7 @@ class LinkRule(_Rule, frozen=True, forbid_unknown_fields=True, kw_only=True):
     for_s: Seconds = 0.0
 
 
-PricedRule: TypeAlias = PriceRule | MoveRule | SurebetRule
+PricedRule: TypeAlias = PriceRule | MoveRule | SurebetRule | ValueRule
 MatchRule: TypeAlias = PricedRule | KickoffRule
 Rule: TypeAlias = MatchRule | SourceRule | LinkRule
 
@@ -173,6 +188,7 @@ RULES: Final[Mapping[str, type[Rule]]] = {
     "price": PriceRule,
     "move": MoveRule,
     "surebet": SurebetRule,
+    "value": ValueRule,
     "kickoff": KickoffRule,
     "source": SourceRule,
     "link": LinkRule,
@@ -191,11 +207,13 @@ def faults(rule: Rule, bookmakers: Collection[BookmakerId], sources: Collection[
     if isinstance(rule, PriceRule) and (rule.above is None) == (rule.below is None):
         found = "is missing" if rule.above is None else f"was {rule.above:g} beside below = {rule.below:g}"
         yield f"above {found}, must be given, or below, but not both"
-    if not isinstance(rule, PriceRule | MoveRule | SurebetRule):
+    if not isinstance(rule, PriceRule | MoveRule | SurebetRule | ValueRule):
         return
     bookmaker = None if isinstance(rule, MoveRule) else rule.bookmaker
     if bookmaker is not None and bookmaker not in bookmakers:
         yield f"bookmaker {_is_not(bookmaker, bookmakers)}"
+    if isinstance(rule, ValueRule) and rule.reference is not None and rule.reference not in bookmakers:
+        yield f"reference {_is_not(rule.reference, bookmakers)}"
     try:
         kind = Kind(rule.market) if rule.market in {*Kind} else parsed(rule.market).kind
     except ValueError as error:
@@ -220,7 +238,7 @@ def sentence(rule: Rule) -> str:
     parts = [f"alert {rule.name}: tells {' and '.join(rule.to)} when {_condition(rule)}"]
     if (for_s := waits_s(rule)) > 0:
         parts.append(f"and that holds for {for_s:g} s")
-    if isinstance(rule, PriceRule | SurebetRule):
+    if isinstance(rule, PriceRule | SurebetRule | ValueRule):
         parts.append(f"and again only after it was {_beyond(rule)}")
     if rule.cooldown_s:
         parts.append(f"but at most once in {rule.cooldown_s:g} s about the same {_subject(rule)}")
@@ -239,15 +257,23 @@ def _condition(rule: Rule) -> str:
             at = "" if rule.bookmaker is None else f" with a bet at {rule.bookmaker}"
             gains = f"gains {100 * rule.min_profit:g} % or more"
             return f"a surebet in {rule.market}{at} {gains}{_matches(rule)}"
+        case ValueRule():
+            against = "the other bookmakers" if rule.reference is None else rule.reference
+            value = f"an expected value of {100 * rule.min_ev:g} % or more against {against}"
+            return f"a price of {_priced(rule)} has {value}{_matches(rule)}"
         case KickoffRule():
             return f"a match begins in {rule.before_s:g} s{_matches(rule)}"
-        case SourceRule():
-            return f"{'a source' if rule.source is None else f'source {rule.source}'} fails or loses prices"
-        case LinkRule():
-            return "the file of links cannot be used"
+        case SourceRule() | LinkRule():
+            return _trouble(rule)
 
 
-def _priced(rule: PriceRule | MoveRule) -> str:
+def _trouble(rule: SourceRule | LinkRule) -> str:
+    if isinstance(rule, LinkRule):
+        return "the file of links cannot be used"
+    return f"{'a source' if rule.source is None else f'source {rule.source}'} fails or loses prices"
+
+
+def _priced(rule: PriceRule | MoveRule | ValueRule) -> str:
     outcome = "any outcome" if rule.outcome is None else rule.outcome
     at = "" if isinstance(rule, MoveRule) or rule.bookmaker is None else f" at {rule.bookmaker}"
     return f"{outcome} in {rule.market}{at}"
@@ -261,7 +287,7 @@ def _matches(rule: MatchRule) -> str:
     return f", in matches{where}" if where else ""
 
 
-def _beyond(rule: PriceRule | SurebetRule) -> str:
+def _beyond(rule: PriceRule | SurebetRule | ValueRule) -> str:
     limit = rule.limit
     if isinstance(rule, PriceRule):
         return f"{'below' if limit.is_above else 'above'} {limit.off:g}"
@@ -270,7 +296,7 @@ def _beyond(rule: PriceRule | SurebetRule) -> str:
 
 def _subject(rule: Rule) -> str:
     match rule:
-        case PriceRule():
+        case PriceRule() | ValueRule():
             return "price"
         case MoveRule():
             return "outcome"

@@ -23,9 +23,10 @@ from actors.alerts.rules.readings import (
     has_basis_of,
     is_in_play,
     note_changes,
-    price_subjects,
     prices,
     profit,
+    subjects,
+    values,
 )
 from actors.alerts.rules.rule import (
     KickoffRule,
@@ -34,25 +35,31 @@ from actors.alerts.rules.rule import (
     MoveRule,
     PriceRule,
     SurebetRule,
+    ValueRule,
     waits_s,
 )
 from actors.alerts.rules.transitions import Moment, Reading, Transitions
 from actors.alerts.rules.wording import Names, Told, match_alert
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
+from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
-from actors.matches.model import Fixture, FixtureChange, FixtureSettings, FixtureState
+from actors.matches.model import Fixture, FixtureChange, fixtures_of
 from actors.matching.event import FixtureId
+from actors.value.kept import KeptValues
+from actors.value.values import ValueTerms
 
 _BEFORE_KICK_OFF: Final = Limit(0.0, 0.0)
 _READY: Final = 32  # fixtures handled between two yields
 
 
 class Commit(Struct, frozen=True, eq=False):
-    """What a commit changed on the board of a kind of market, and its fixtures afterwards."""
+    """What a commit changed on the board of a kind of market, and the board afterwards."""
 
     kind: Kind
     changes: tuple[FixtureChange, ...]
-    state: FixtureState
+    board: Snapshot
     now: Moment
 
 
@@ -93,6 +100,7 @@ class Watcher:
         self._moves: dict[FixtureId, _Moves] = {}
         self._about: dict[tuple[str, str], About] = {}
         self._starts: list[tuple[float, str, FixtureId]] = []
+        self._values: dict[tuple[Kind, str | None], KeptValues] = {}
         self._reminded: dict[tuple[str, FixtureId], float] = {}
         self._now = Moment(0, 0, -inf, -inf)
         self._adopt(rules)
@@ -121,17 +129,17 @@ class Watcher:
         return waits, self._starts[0][0] if self._starts else inf
 
     def replace(
-        self, rules: Iterable[MatchRule], states: Mapping[Kind, FixtureState], now: Moment
+        self, rules: Iterable[MatchRule], boards: Mapping[Kind, Snapshot], now: Moment
     ) -> Sliced[None]:
         """Take other rules; unchanged rules keep their states, and what holds for the others is noted."""
         self._adopt(rules)
         self._watched.clear()
-        yield from self.compare(states, now, is_known=True)
+        yield from self.compare(boards, now, is_known=True)
 
     def compare(
-        self, states: Mapping[Kind, FixtureState], now: Moment, *, is_known: bool = False
+        self, boards: Mapping[Kind, Snapshot], now: Moment, *, is_known: bool = False
     ) -> Sliced[None]:
-        """Note the present states, because commits are not known one by one, or the rules are other.
+        """Note the present boards, because commits are not known one by one, or the rules are other.
 
         With `is_known` subjects that are known already stay as they are. Otherwise what had fired and does
         not hold any more has ended; a kick-off passes without a commit, so its rules go on.
@@ -141,12 +149,11 @@ class Watcher:
             self._watched.clear()
             for known in (self._changed, self._moves, self._starts, self._reminded):
                 known.clear()
-        for kind in self.kinds & states.keys():
-            state = states[kind]
-            for count, fixture in enumerate(state, 1):
+        for kind in self.kinds & boards.keys():
+            for count, fixture in enumerate(fixtures_of(boards[kind]), 1):
                 if rules := self._index.watching(fixture):
                     self._watched[fixture.id] = _Watched(rules, fixture)
-                    seen.update(self._note(self._watched[fixture.id], state.terms, is_known=is_known))
+                    seen.update(self._note(self._watched[fixture.id], boards[kind], is_known=is_known))
                 if count % _READY == 0:
                     yield
         for name, transitions in self._transitions.items():
@@ -155,13 +162,11 @@ class Watcher:
                     self._leave(name, subject, self._about.get((name, subject)))
         yield
 
-    def _note(
-        self, watched: _Watched, terms: FixtureSettings, *, is_known: bool
-    ) -> Iterator[tuple[str, str]]:
+    def _note(self, watched: _Watched, board: Snapshot, *, is_known: bool) -> Iterator[tuple[str, str]]:
         """Note what holds in a fixture, and yield its subjects, each with its rule."""
         for rule in watched.rules:
             is_about_time = isinstance(rule, KickoffRule)
-            for subject, reading, about in self._readings(rule, watched.fixture, None, terms):
+            for subject, reading, about in self._readings(rule, watched.fixture, None, board):
                 if not (is_known and subject in self._transitions[rule.name]):
                     self._read(rule, subject, reading, about, is_same=is_about_time)
                 yield rule.name, subject
@@ -184,7 +189,7 @@ class Watcher:
                 yield
         for count, each in enumerate(came, 1):
             if each.change.after is not None:
-                self._change(each, each.change.after, commit.state.terms, left)
+                self._change(each, each.change.after, commit.board, left)
             if count % _READY == 0:
                 yield
         for (name, subject), about in left.items():
@@ -213,39 +218,38 @@ class Watcher:
         if old is None:
             return
         for rule in came.before:
-            if isinstance(rule, PriceRule):
-                stays = new if rule in rules and rule.in_play is None else None
-                kept = set() if stays is None else {entry.id for entry in stays.listed}
-                for subject, about in price_subjects(rule, old):
-                    if subject.rpartition(" ")[0] not in kept:
-                        left[rule.name, subject] = about
-            elif new is None or rule not in rules or isinstance(rule, MoveRule):
-                for subject, about in _subjects(rule, old):
+            stays = new if rule in rules else None
+            if stays is not None and not _may_leave(rule, old, stays):
+                continue
+            is_kept = stays is not None and isinstance(rule, PriceRule) and rule.in_play is None
+            kept = {entry.id for entry in stays.listed} if stays is not None and is_kept else set()
+            for subject, about in subjects(rule, old):
+                if subject.rpartition(" ")[0] not in kept:
                     left[rule.name, subject] = about
-        if not any(isinstance(rule, SurebetRule) for rule in rules):
+        if not any(isinstance(rule, SurebetRule | ValueRule) for rule in rules):
             forget_changes(self._changed, old, set())
         if not any(isinstance(rule, MoveRule) for rule in rules):
             self._moves.pop(old.id, None)
 
     def _change(
-        self, came: _Came, after: Fixture, terms: FixtureSettings, left: dict[tuple[str, str], About]
+        self, came: _Came, after: Fixture, board: Snapshot, left: dict[tuple[str, str], About]
     ) -> None:
         """Take the state of a fixture after a commit."""
         before, rules = came.change.before, came.rules
-        is_same = before is not None and has_basis_of(before, after, terms.roster)
-        if before is not None and any(isinstance(rule, SurebetRule) for rule in rules):
+        is_same = before is not None and has_basis_of(before, after, fixtures_of(board).terms.roster)
+        if before is not None and any(isinstance(rule, SurebetRule | ValueRule) for rule in rules):
             note_changes(self._changed, before, after, self._now.order)
         if any(isinstance(rule, MoveRule) for rule in rules):
             self._lapse(after.id, rules)
         for rule in rules:
             of_changed = before if rule in came.before else None
-            for subject, reading, about in self._readings(rule, after, of_changed, terms):
+            for subject, reading, about in self._readings(rule, after, of_changed, board):
                 left.pop((rule.name, subject), None)
-                is_alike = is_same or not isinstance(rule, SurebetRule)
+                is_alike = is_same or not isinstance(rule, SurebetRule | ValueRule)
                 self._read(rule, subject, reading, about, is_same=is_alike)
 
     def _readings(
-        self, rule: MatchRule, fixture: Fixture, before: Fixture | None, terms: FixtureSettings
+        self, rule: MatchRule, fixture: Fixture, before: Fixture | None, board: Snapshot
     ) -> Iterator[tuple[str, Reading, About]]:
         """Yield the readings of a rule; those of prices may leave out what is as `before`."""
         wall = self._now.wall
@@ -258,10 +262,23 @@ class Watcher:
             case SurebetRule():
                 yield fixture.id, profit(rule, fixture, self._changed), About(fixture)
             case MoveRule():
-                yield from self._moved(rule, fixture, terms)
+                yield from self._moved(rule, fixture, board)
+            case ValueRule():
+                now, kept = Instant(self._now.mono, wall), self._values_by(rule, board)
+                yield from values(rule, fixture, kept.values(fixture, board.books, now), self._changed)
             case KickoffRule():
                 self._remind(rule, fixture)
                 yield fixture.id, _begins(rule, fixture, wall), About(fixture)
+
+    def _values_by(self, rule: ValueRule, board: Snapshot) -> KeptValues:
+        """Return the values by a rule's reference; the board's settings may have changed."""
+        key, state = (rule.kind, rule.reference), fixtures_of(board)
+        kept = self._values.get(key)
+        if kept is None or kept.terms.fixtures is not state.terms:
+            reference = None if rule.reference is None else BookmakerId(rule.reference)
+            kept = self._values[key] = KeptValues(ValueTerms(state.terms, reference))
+        kept.fit(state)
+        return kept
 
     def _remind(self, rule: KickoffRule, fixture: Fixture) -> None:
         """Have the rule read when the time before the kick-off begins."""
@@ -271,12 +288,12 @@ class Watcher:
             heappush(self._starts, (at_wall, *key))
 
     def _moved(
-        self, rule: MoveRule, fixture: Fixture, terms: FixtureSettings
+        self, rule: MoveRule, fixture: Fixture, board: Snapshot
     ) -> Iterator[tuple[str, Reading, About]]:
         moves = self._moves.setdefault(fixture.id, _Moves())
         outcomes, mono = fixture.market.outcomes, self._now.mono
         path = moves.paths.setdefault(rule.name, Path(rule.window_s, len(outcomes)))
-        path.take(*moves.consensus.of(fixture, terms), mono)
+        path.take(*moves.consensus.of(fixture, fixtures_of(board).terms), mono)
         if rule.in_play is not None and rule.in_play != is_in_play(fixture, self._now.wall):
             return
         for at, outcome in enumerate(outcomes):
@@ -371,17 +388,16 @@ def _limit(rule: MatchRule) -> Limit:
     return _BEFORE_KICK_OFF if isinstance(rule, KickoffRule) else rule.limit
 
 
+def _may_leave(rule: MatchRule, old: Fixture, new: Fixture) -> bool:
+    """Return whether a rule that watches both states of a fixture may have subjects in the first alone."""
+    if isinstance(rule, PriceRule | MoveRule) and rule.in_play is not None:
+        return True
+    if not isinstance(rule, PriceRule | ValueRule):
+        return False
+    return [entry.id for entry in old.listed] != [entry.id for entry in new.listed]
+
+
 def _begins(rule: KickoffRule, fixture: Fixture, wall: float) -> Reading:
     """Return for how many seconds the time before the kick-off has lasted; none after the kick-off."""
     start = fixture.place.start
     return Reading(wall - (start - rule.before_s) if wall < start < inf else None)
-
-
-def _subjects(rule: MatchRule, fixture: Fixture) -> Iterator[tuple[str, About]]:
-    """Yield the subjects of a rule in a fixture, but not those of prices."""
-    if isinstance(rule, MoveRule):
-        for at, outcome in enumerate(fixture.market.outcomes):
-            if rule.outcome in {None, outcome}:
-                yield f"{fixture.id} {outcome}", About(fixture, None, at)
-    else:
-        yield fixture.id, About(fixture)

@@ -18,6 +18,7 @@ from actors.alerts.rules.rule import (
     PriceRule,
     SourceRule,
     SurebetRule,
+    ValueRule,
 )
 from actors.alerts.rules.transitions import Moment
 from actors.core.messages import BookmakerId
@@ -94,6 +95,13 @@ def _said(told: Told, names: Names) -> str:
             return f"fair probability of {_outcome(about)} moved {by}"
         case SurebetRule():
             return "the surebet is over" if is_over else f"surebet of {100 * (value or 0.0):.2f} %"
+        case ValueRule():
+            has = (
+                "no such value any more"
+                if is_over
+                else f"an expected value of {100 * (value or 0.0):.1f} %"
+            )
+            return f"{_priced(about, names)} has {has}"
         case KickoffRule():
             return f"begins in {max(round(about.fixture.place.start - told.now.wall), 0)} s"
     assert_never(rule)
@@ -135,9 +143,18 @@ def _details(told: Told, names: Names) -> dict[str, Detail]:
             details |= {"moved": None if value is None else round(value, 6), "window_s": rule.window_s}
         case SurebetRule():
             details |= {"profit": value, "legs": _legs(fixture, names) if value is not None else None}
+        case ValueRule():
+            details |= {"odds": _price(about), "ev": value, "reference": rule.reference or "consensus"}
         case KickoffRule():
             pass
     return details
+
+
+def _price(about: About) -> float | None:
+    if about.bookmaker is None or about.outcome is None:
+        return None
+    entry = about.fixture.entry(about.bookmaker)
+    return None if entry is None else entry.match.prices[about.outcome]
 
 
 def _legs(fixture: Fixture, names: Names) -> str:

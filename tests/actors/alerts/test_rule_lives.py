@@ -16,4 +16,6 @@ def test_rules_tell_each_true_transition_once(*, is_long: bool, is_whole: bool) 
     lived = lives("0", 10_000 if is_whole else 500 if is_long else 40)
 
     assert [] == lived.wrong
-    assert {"price", "move", "surebet", "kickoff"} == {each.partition(" ")[0] for each in lived.told}
+    assert {"price", "move", "surebet", "value", "kickoff"} == {
+        each.partition(" ")[0] for each in lived.told
+    }

@@ -54,6 +54,7 @@ def _rule(when: str, **keys: Any) -> Rule:
             ),
         ),
         (_rule("move", min_move=2, hysteresis=3), "hysteresis was 3, must be at most min_move (2)"),
+        (_rule("value", min_ev=0.02, reference="x"), "reference was 'x', must be one of bet, alder"),
         (_rule("source", source="two"), "source was 'two', must be one of one"),
     ],
 )
@@ -87,6 +88,13 @@ def test_a_fault_says_what_was_found_and_what_is_allowed(rule: Rule, said: str) 
             (
                 "alert a: tells phone and desk when a surebet in over_under gains 0 % or more, and again"
                 " only after it was gone"
+            ),
+        ),
+        (
+            _rule("value", min_ev=0.02, reference="bet"),
+            (
+                "alert a: tells phone when a price of any outcome in 1x2 has an expected value of 2 %"
+                " or more against bet, and again only after it was below 1.8 %"
             ),
         ),
         (_rule("kickoff", before_s=600), "alert a: tells phone when a match begins in 600 s"),

@@ -35,7 +35,7 @@ class _Stage:
         """Link, and have the rule watch from now on; it compares the boards first."""
         self.board.link()
         self.board.watcher = self.watcher
-        run_now(self.watcher.compare({Kind.ONE_X_TWO: self.board.state}, self.board.moment()))
+        run_now(self.watcher.compare({Kind.ONE_X_TWO: self.board.snapshot}, self.board.moment()))
 
     def lists(self, at: float, **lists: tuple[float, float, float] | list[Match]) -> None:
         """Have each bookmaker list one match at these prices, or these matches."""
@@ -76,6 +76,12 @@ def test_commits_that_were_not_seen_fire_nothing() -> None:
             (2.2, 4.4, 3.4),
             "Home - Away: surebet of 2.47 %",
             {"profit": pytest.approx(0.0247, abs=1e-4), "legs": "1 2.2 Birch, X 4.4 Alder, 2 3.4 Alder"},
+        ),
+        (
+            {"when": "value", "min_ev": 0.02},
+            (2.5, 3.3, 2.9),
+            "Home - Away: 1 at Alder has an expected value of 8.6 %",
+            {"outcome": "1", "bookmaker": "Alder", "odds": 2.5, "reference": "consensus"},
         ),
         (
             {"when": "move", "min_move": 0.2, "window_s": 5, "outcome": "1"},

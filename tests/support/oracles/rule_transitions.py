@@ -18,11 +18,15 @@ Told = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Frame:
-    """What HTTP served from a version on: its time in seconds, and its fixtures by id."""
+    """What HTTP served from a version on: its time in seconds, its fixtures by id, and its values.
+
+    The values are by their reference, "" for the consensus.
+    """
 
     version: int
     at: float
     fixtures: dict[str, Json]
+    values: dict[str, list[Json]] = field(default_factory=dict)
 
 
 @dataclass
@@ -54,12 +58,15 @@ def _subjects(frames: list[Frame], rule: Json) -> dict[str, list[_State | None]]
     in_play: dict[str, bool] = {}
     for place, frame in enumerate(frames):
         for name, fixture in frame.fixtures.items():
-            if place == 0 or fixture != frames[place - 1].fixtures.get(name):
+            is_changed = place == 0 or fixture != frames[place - 1].fixtures.get(name)
+            if is_changed:
                 in_play[name] = fixture.get("in_play", (fixture["start_time"] or inf) <= frame.at)
             for subject, state in _states(rule, fixture, frame, paths):
                 if rule.get("in_play") not in {None, in_play[name]}:
                     continue
-                found.setdefault(subject, [None] * len(frames))[place] = state
+                states = found.setdefault(subject, [None] * len(frames))
+                is_kept = rule["when"] == "value" and not is_changed and states[place - 1] is not None
+                states[place] = states[place - 1] if is_kept else state
         for gone in [name for name in paths if not _is_watched(rule, frame.fixtures.get(name))]:
             del paths[gone]
     return found
@@ -75,16 +82,15 @@ def _states(
         path.take(fixture, frame)
     if rule["when"] == "surebet":
         yield fixture["id"], _surebet(rule, fixture)
+    elif rule["when"] == "value":
+        yield from _values(rule, fixture, frame)
     elif path is not None:
         for outcome in ("1", "X", "2"):
             if rule.get("outcome") in {None, outcome}:
                 yield f"{fixture['id']} {outcome}", _State(None, path.number, path=path)
     else:
-        for entry in fixture["entries"]:
-            for outcome, price in entry["odds"].items():
-                is_of_bookmaker = rule.get("bookmaker") in {None, entry["bookmaker"]}
-                if is_of_bookmaker and rule.get("outcome") in {None, outcome}:
-                    yield f"{entry['id']} {outcome}", _State(price)
+        for entry, outcome in _priced(rule, fixture):
+            yield f"{entry['id']} {outcome}", _State(entry["odds"][outcome])
 
 
 def _is_watched(rule: Json, fixture: Json | None) -> bool:
@@ -94,6 +100,32 @@ def _is_watched(rule: Json, fixture: Json | None) -> bool:
     names = {each[side] for each in listed for side in ("home", "away") if side in each}
     leagues = {each["league"] for each in listed if "league" in each}
     return rule.get("team") in {None, *names} and rule.get("league") in {None, *leagues}
+
+
+def _values(rule: Json, fixture: Json, frame: Frame) -> Iterator[tuple[str, _State]]:
+    """Yield each price of a fixture with its expected value, if that is believed."""
+    basis = sorted((entry["id"], entry["link"]) for entry in fixture["entries"])
+    ids = {entry["bookmaker"]: entry["id"] for entry in fixture["entries"]}
+    believed = {
+        (value["id"], value["outcome"]): value
+        for value in frame.values[rule.get("reference", "")]
+        if value["fixture"] == fixture["id"] and "doubts" not in value
+    }
+    for entry, outcome in _priced(rule, fixture):
+        if (value := believed.get((entry["id"], outcome))) is None:
+            yield f"{entry['id']} {outcome}", _State(None, basis, ())
+        else:
+            others = [(ids[name], of) for name in value["reference"] for of in ("1", "X", "2")]
+            made_of = ((entry["id"], outcome), *others)
+            yield f"{entry['id']} {outcome}", _State(value["ev"], basis, made_of)
+
+
+def _priced(rule: Json, fixture: Json) -> Iterator[tuple[Json, str]]:
+    for entry in fixture["entries"]:
+        for outcome in entry["odds"]:
+            is_of_bookmaker = rule.get("bookmaker") in {None, entry["bookmaker"]}
+            if is_of_bookmaker and rule.get("outcome") in {None, outcome}:
+                yield entry, outcome
 
 
 def _surebet(rule: Json, fixture: Json) -> _State:
@@ -257,16 +289,15 @@ class _Subject:
             return True
         if "below" in self.rule:
             return value > self._on + self._by(100)
-        return value < self._on - self._by({"price": 100, "move": 2, "surebet": 10}[self.rule["when"]])
+        return value < self._on - self._by(
+            {"price": 100, "move": 2, "surebet": 10, "value": 10}[self.rule["when"]]
+        )
 
     @property
     def _on(self) -> float:
         rule = self.rule
-        key = {
-            "price": "below" if "below" in rule else "above",
-            "move": "min_move",
-            "surebet": "min_profit",
-        }
+        of_price = "below" if "below" in rule else "above"
+        key = {"price": of_price, "move": "min_move", "surebet": "min_profit", "value": "min_ev"}
         return float(rule[key[rule["when"]]] / (100 if rule["when"] == "move" else 1))
 
     def _by(self, share: int) -> float:
