@@ -329,7 +329,7 @@ class Life:
         """Read the rules anew: some stay, some are gone, some are other under their names."""
         board, random = self._board, self._random
         assert board.watcher is not None
-        self._pass(0.001)
+        self._pass(2.0**-10)
         self._tick(board.now.mono)  # whether a wait ends at the moment of the change is nobody's question
         kept = {name: rule for name, rule in self._rules.items() if random.random() < 0.7}
         for name in self._rules.keys() - kept.keys():

@@ -61,7 +61,7 @@ def _names(fixture: Fixture) -> set[str]:
 def _team(name: str) -> Hashable:
     """Return what all spellings of a team share that differ in filler, such as FC, alone."""
     parsed = parse(name)
-    return parsed.joined, parsed.team
+    return parsed.exact, parsed.team
 
 
 def _is_of_market(rule: MatchRule, fixture: Fixture) -> bool:

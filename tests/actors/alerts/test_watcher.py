@@ -126,13 +126,10 @@ def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
 def test_a_rule_of_a_team_ignores_other_matches() -> None:
     """The filter finds spellings that differ in filler, and no other team."""
     stage = _Stage(when="price", above=2.5, team="Rovers FC")
-    others = [match("m1", home="Rovers"), match("m2", home="City")]
-    stage.lists(0.0, alder=others)
+    names = "Rovers", "City", "Rovers 04", "Rovers U21"
+    stage.lists(0.0, alder=[match(f"m{number}", home=name) for number, name in enumerate(names)])
     stage.follow()
-    dear = [
-        match("m1", home="Rovers", prices=(2.6, 3.5, 4.0)),
-        match("m2", home="City", prices=(2.6, 3.5, 4.0)),
-    ]
+    dear = [match(f"m{number}", home=name, prices=(2.6, 3.5, 4.0)) for number, name in enumerate(names)]
     stage.lists(1.0, alder=dear)
 
-    assert ["alder_m1 1"] == [told.subject for told in stage.told]
+    assert ["alder_m0 1"] == [told.subject for told in stage.told]
