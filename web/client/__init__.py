@@ -24,7 +24,7 @@ from .calls import (
     surebets,
 )
 from .errors import AnsweredError, OddsboardError, UnavailableError, UnsupportedError
-from .events import Changed, Changes, Cleared, Connected, Disconnected, Gone, Linking, Reset
+from .events import Changed, Changes, Cleared, Connected, Disconnected, Gone, Linking, Move, Reset
 from .sync import Board, Client
 from .tables import table, to_pandas
 from .wire import Policy
@@ -44,6 +44,7 @@ __all__ = [
     "Gone",
     "Linking",
     "ListCall",
+    "Move",
     "OddsboardError",
     "Policy",
     "Reset",

@@ -23,13 +23,15 @@ Several = str | Iterable[str]
 class Call(Generic[A]):
     """A GET of `path` with `parameters`, answered by an `answer`.
 
-    The capabilities list the path as `listed_as`; an empty one is not checked.
+    The capabilities list the path as `listed_as`; an empty one is not checked. If it `may_fail`, its answer
+    may have the status 503, too.
     """
 
     path: str
     answer: type[A]
     parameters: Mapping[str, str]
     listed_as: str = ""
+    may_fail: bool = False
 
     @property
     def target(self) -> str:
@@ -78,7 +80,7 @@ def fixtures(
     """Ask for fixtures: the same match across bookmakers."""
     path = "/api/v2/fixtures"
     given = _given(bookmaker=bookmaker, market=market, league=league, from_=from_, to=to, fair=fair)
-    return ListCall(path, values.FixtureList, given, path, "fixtures")
+    return ListCall(path, values.FixtureList, given, path, view="fixtures")
 
 
 def surebets(
@@ -98,7 +100,7 @@ def surebets(
     path = "/api/v2/surebets"
     chosen = _given(bookmaker=bookmaker, market=market, league=league, from_=from_, to=to)
     more = _given(min_profit=min_profit, doubted=doubted, weak=weak, total=total, step=step)
-    return ListCall(path, values.SurebetList, {**chosen, **more}, path, "surebets")
+    return ListCall(path, values.SurebetList, {**chosen, **more}, path, view="surebets")
 
 
 def fixture(fixture_id: str, *, fair: str | None = None) -> Call[values.OneFixture]:
@@ -161,8 +163,8 @@ def archive() -> Call[past.Archive]:
 
 
 def health() -> Call[values.Health]:
-    """Ask for the state of every bookmaker."""
-    return _simple("/health", values.Health)
+    """Ask for the state of every bookmaker, also while none is serving."""
+    return replace(_simple("/health", values.Health), may_fail=True)
 
 
 def capabilities() -> Call[values.Capabilities]:

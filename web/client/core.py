@@ -20,7 +20,7 @@ A = TypeVar("A")
 
 KEPT_S = 300.0  # as long as the service allows caches to keep its capabilities
 JSON = {"accept": "application/json"}
-NOT_MODIFIED, SEE_OTHER, NOT_AVAILABLE = 304, 303, 410
+NOT_MODIFIED, SEE_OTHER, NOT_AVAILABLE, UNAVAILABLE = 304, 303, 410, 503
 PASSING = {408, 429, 500, 502, 503, 504}
 """Statuses that may be others at the next attempt."""
 
@@ -92,7 +92,8 @@ class Core:
         answer = yield from self.fetch(call.target, JSON)
         if answer.status == SEE_OTHER and (to := answer.headers.get("location", "")).startswith("/api/"):
             answer = yield from self.fetch(to, JSON)
-        if answer.status != 200:  # noqa: PLR2004
+        is_failure = call.may_fail and answer.status == UNAVAILABLE and not problem_of(answer).code
+        if answer.status != 200 and not is_failure:  # noqa: PLR2004
             refuse(call.path, answer)
         return decoded(answer.body, call)
 

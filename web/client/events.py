@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from .values import Fixture, Match, Removal
+from .values import Fixture, Match, Odds, Removal
 
 E = TypeVar("E", bound=Match | Fixture)
 
@@ -25,6 +26,18 @@ class Gone(Struct, Generic[E], frozen=True):
     removal: Removal | None
 
 
+class Move(Struct, Generic[E], frozen=True):
+    """A price of an entry that moved; `of` is the entry or fixture as it is now."""
+
+    of: E
+    market: str
+    entry: str
+    bookmaker: str
+    outcome: str
+    before: float
+    now: float
+
+
 class Changes(Struct, Generic[E], frozen=True):
     """What changed on the board from its last version to this one.
 
@@ -38,6 +51,16 @@ class Changes(Struct, Generic[E], frozen=True):
     removed: tuple[Gone[E], ...]
     is_whole: bool
     is_conflated: bool
+
+    def moves(self) -> Iterator[Move[E]]:
+        """Yield each price that moved: of one entry in one market. Those that came or left did not move."""
+        for changed in self.changed:
+            before, now = _prices(changed.before), _prices(changed.now)
+            for (market, entry, bookmaker), odds in now.items():
+                old = before.get((market, entry, bookmaker), odds)
+                for outcome, price in odds.items():
+                    if (was := old.get(outcome, price)) != price:
+                        yield Move(changed.now, market, entry, bookmaker, outcome, was, price)
 
 
 class Reset(Struct, frozen=True):
@@ -79,3 +102,14 @@ class Disconnected(Struct, frozen=True):
 
 
 Event = Changes[E] | Reset | Linking | Cleared | Connected | Disconnected
+
+
+def _prices(of: Match | Fixture) -> dict[tuple[str, str, str], Odds]:
+    """Return the odds by market, entry and bookmaker."""
+    if isinstance(of, Match):
+        return {("1x2", of.id, of.bookmaker): of.odds}
+    return {
+        (name, entry.id, entry.bookmaker): entry.odds
+        for name, market in of.by_market.items()
+        for entry in market.entries
+    }

@@ -40,7 +40,7 @@ from tests.support.simulation.archived import killed
 from tests.support.systems.committing import Committing
 from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.systems.site import NAMES, SOURCE, site_archive, site_status
-from tests.support.time.virtual import VirtualClock, VirtualLoop, jump
+from tests.support.time.virtual import WALL_0, VirtualClock, VirtualLoop, jump
 from web import client as c
 from web.client.values import FixtureList, MatchList
 from web.feeds.subscribers import Audience
@@ -261,6 +261,7 @@ class World:
                 away=f"Away {number}",
                 league=LEAGUES[number % 2],
                 prices=[self.random.choice((2.0, 2.5, 3.4)) for _ in range(3)],
+                start_time=int(WALL_0) + 10**8,  # it stays: each commit is noted
             )
             for number in chosen
         ]

@@ -28,6 +28,7 @@ NAMES = {name: "from_" if name == "from" else name.replace("-", "_") for name in
 def add(command: Command) -> None:
     """Add both commands."""
     get = command("get", _get, "print odds as a table, CSV or JSON")
+    get.set_defaults(names=NAMES)
     get.add_argument("subject", choices=SUBJECTS, help="what to print")
     get.add_argument("--format", choices=FORMATS, default="table", help="default: %(default)s")
     for name, (shown, what) in _OPTIONS.items():

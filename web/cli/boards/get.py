@@ -18,7 +18,6 @@ from rich.text import Text
 from actors.archive.export import write_csv
 from actors.core.errors import ConfigError, ServiceUnreachableError
 from web import client
-from web.cli.boards.commands import NAMES
 from web.client.tables import TIMES, Table, table
 from web.client.values import Health
 from web.server.lifecycle import Exit
@@ -38,12 +37,12 @@ SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] 
 def run(given: argparse.Namespace) -> Exit:
     """Print the list. Raises: ServiceUnreachableError, ConfigError for an option that it does not take."""
     make, takes = SUBJECTS[given.subject]
-    asked = {name: value for name in NAMES.values() if (value := getattr(given, name)) is not None}
-    if refused := [name for name, value in NAMES.items() if value in asked and value not in takes]:
-        allowed = ", ".join(f"--{name}" for name, value in NAMES.items() if value in takes)
+    asked = {name: value for name in given.names.values() if (value := getattr(given, name)) is not None}
+    if refused := [name for name, value in given.names.items() if value in asked and value not in takes]:
+        allowed = ", ".join(f"--{name}" for name, value in given.names.items() if value in takes)
         raise ConfigError(f"get {given.subject} takes no --{refused[0]}, only {allowed}")
     with talking(given.url), client.Client(given.url, policy=POLICY) as service:
-        for note in notes(service.get(client.health())) if given.subject in {"odds", "fixtures"} else ():
+        for note in notes(service.get(client.health())) if given.subject != "closing" else ():
             sys.stderr.write(f"{note}\n")
         _print(given.format, make(**asked), service)
     return Exit.STOPPED

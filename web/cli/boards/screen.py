@@ -34,9 +34,18 @@ class Move(NamedTuple):
 
 
 class Screen:
-    """Rows of a board of fixtures by one market; `now` is by the board's clock."""
+    """Rows of a board of fixtures by one market, of one bookmaker or all; `now` is by the board's clock."""
 
-    def __init__(self, board: BoardView[Fixture], url: str, market: str, *, is_best: bool) -> None:
+    def __init__(
+        self,
+        board: BoardView[Fixture],
+        url: str,
+        market: str,
+        *,
+        is_best: bool,
+        bookmaker: str | None = None,
+    ) -> None:
+        self._bookmaker = bookmaker
         self._board, self._url, self._is_best = board, url, is_best
         kind = market.partition(":")[0]
         self._outcomes = (
@@ -50,8 +59,7 @@ class Screen:
         """Note an event; yield it as lines of plain text, for an output that is no screen."""
         match event:
             case client.Changes():
-                for changed in event.changed:
-                    yield from self._moved(changed, now)
+                yield from self._moved(event, now)
             case client.Connected():
                 yield f"current, version {event.version}"
             case client.Disconnected():
@@ -102,16 +110,11 @@ class Screen:
         head.no_wrap, head.overflow = True, "ellipsis"
         return head
 
-    def _moved(self, changed: client.Changed[Fixture], now: float) -> Iterator[str]:
-        """Compare prices of the same entry: a best price also moves when a bookmaker comes or goes."""
-        before = {entry.id: entry.odds for entry in changed.before.entries}
-        for entry in changed.now.entries:
-            for outcome, price in entry.odds.items():
-                old = before.get(entry.id, {}).get(outcome, price)
-                if old != price and changed.before.market == changed.now.market:
-                    self._moves[entry.id, outcome] = Move(price > old, now)
-                    names = f"{clean(changed.now.home)} v {clean(changed.now.away)}"
-                    yield f"{names}  {clean(entry.bookmaker)}  {outcome}: {old:g} -> {price:g}"
+    def _moved(self, changes: client.Changes[Fixture], now: float) -> Iterator[str]:
+        for move in changes.moves():
+            self._moves[move.entry, move.outcome] = Move(move.now > move.before, now)
+            names = f"{clean(move.of.home)} v {clean(move.of.away)}"
+            yield f"{names}  {clean(move.bookmaker)}  {move.outcome}: {move.before:g} -> {move.now:g}"
 
     def _rows(self, fixture: Fixture) -> Iterator[list[Text]]:
         names = f"{_short(fixture.home)} v {_short(fixture.away)}"
@@ -121,7 +124,8 @@ class Screen:
         if self._is_best:
             yield [*match, *(self._best(fixture, of) for of in self._outcomes), _changed(fixture.updated)]
             return
-        for number, entry in enumerate(fixture.entries):
+        own = [entry for entry in fixture.entries if self._bookmaker in {None, entry.id.partition("_")[0]}]
+        for number, entry in enumerate(own):
             named = match if not number else [Text(""), Text(""), Text("")]
             prices = [self._price(entry, of) for of in self._outcomes]
             yield [*named, Text(_short(entry.bookmaker)), *prices, _changed(entry.updated)]

@@ -35,14 +35,14 @@ def run(given: argparse.Namespace) -> Exit:
         raise ConfigError(f"--market was {market!r}, must be one market, such as over_under:main")
     asked = client.fixtures(league=given.league, market=given.market, bookmaker=given.bookmaker)
     with talking(given.url):
-        run_until_interrupted(lambda: _watch(asked, given.url, market, is_best=given.best))
+        run_until_interrupted(lambda: _watch(asked, given, market))
     return Exit.STOPPED
 
 
-async def _watch(asked: client.ListCall[Any, Fixture], url: str, market: str, *, is_best: bool) -> None:
+async def _watch(asked: client.ListCall[Any, Fixture], given: argparse.Namespace, market: str) -> None:
     console = Console(no_color=is_colourless() or None, highlight=False, markup=False)
-    async with client.AsyncClient(url) as service, service.board(asked) as board:
-        screen = Screen(board, url, market, is_best=is_best)
+    async with client.AsyncClient(given.url) as service, service.board(asked) as board:
+        screen = Screen(board, given.url, market, is_best=given.best, bookmaker=given.bookmaker)
         if not console.is_terminal:
             async for event in board:
                 sys.stdout.writelines(f"{line}\n" for line in screen.take(event, clock.now()))
