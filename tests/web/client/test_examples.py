@@ -57,10 +57,9 @@ async def _change(site: Site) -> None:
         site.publish("alder", *(_match(number, (3.1, 2.9, 2.9)) for number in range(4)))
         site.publish("cedar", *(_match(number, (2.9, 3.1, 3.1)) for number in range(4)))
         site.clock.pass_(3.0)  # a surebet must have stood for a while
-    for price in cycle((2.6, 2.7, 2.8)):
-        site.publish("birch", *(_match(number, (price, 2.7, 2.6)) for number in range(4)))
-        await anyio.sleep(EVERY_S)
-        site.publish("birch")
+    for price in cycle((2.6, 2.7, None)):
+        odds = [] if price is None else [(price, 2.7, 2.6)] * 4
+        site.publish("birch", *(_match(number, prices) for number, prices in enumerate(odds)))
         await anyio.sleep(EVERY_S)
 
 
