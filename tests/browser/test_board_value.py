@@ -102,7 +102,7 @@ def test_record_says_in_words_that_the_mean_is_not_above_0(
 ) -> None:
     """With the error of each mean, and how many of how many flags have a close."""
     del opened
-    record = {"all": GROUP, "by_bookmaker": {"bwin": {**GROUP, "standard_error": None}}}
+    record: dict[str, Any] = {"all": GROUP, "by_bookmaker": {"bwin": {**GROUP, "standard_error": None}}}
     record |= {
         "by_age": {"over_1_h": GROUP},
         "by_market": {"1x2": GROUP},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -30,11 +31,12 @@ from actors.value.record import (
 from tests.support.oracles.closing_value import mean_and_error, prices, read, values
 from tests.support.recordings import football_data
 
+Lines: TypeAlias = dict[str, list[tuple[int, tuple[float, ...]]]]
 SEASONS = football_data("seasons", "E0*.csv")
 EARLY_MS, LATE_MS, KICK_OFF_MS = 0, 7_200_000, 10_800_000
 
 
-def _past(lines: dict[str, list[tuple[int, tuple[float, ...]]]], gaps: tuple[Break, ...] = ()) -> Past:
+def _past(lines: Lines, gaps: tuple[Break, ...] = ()) -> Past:
     """Return a match whose bookmakers have prices from these milliseconds on, which are its versions."""
     names = [BookmakerId(name) for name in lines]
     links = tuple(Link(SourceName(name), SourceMatchId("m1"), Rule.SAME, Certainty.SURE) for name in names)
@@ -85,7 +87,7 @@ def test_record_of_a_season_is_that_of_the_script(path: Path) -> None:
 
 
 FAIR, HIGH = (2.0, 3.7, 3.9), (2.3, 3.5, 3.4)
-OTHERS = {name: [(0, FAIR)] for name in ("b", "c", "d")}
+OTHERS: Lines = {name: [(0, FAIR)] for name in ("b", "c", "d")}
 
 
 @pytest.mark.parametrize(
@@ -99,9 +101,7 @@ OTHERS = {name: [(0, FAIR)] for name in ("b", "c", "d")}
     ],
     ids=["a price", "the first price", "once", "after the kick-off", "in doubt"],
 )
-def test_an_outcome_is_flagged_at_its_first_price(
-    lines: dict[str, list[tuple[int, tuple[float, ...]]]], ages: list[Age]
-) -> None:
+def test_an_outcome_is_flagged_at_its_first_price(lines: Lines, ages: list[Age]) -> None:
     """Once at each bookmaker, before the kick-off, and not if the price is in doubt by its height."""
     found = flags_of(_past({**lines, **OTHERS}), (KICK_OFF_MS, KICK_OFF_MS), _terms("a", "b", "c", "d"))
 
@@ -110,12 +110,13 @@ def test_an_outcome_is_flagged_at_its_first_price(
 
 def test_a_price_that_stood_while_others_moved_is_old() -> None:
     """And one whose company moved is no price of its own; nothing is flagged in a gap."""
-    moved = {name: [(0, FAIR), (LATE_MS, (1.8, 3.9, 4.6))] for name in ("b", "c", "d")}
-    past, until = _past({"a": [(0, (1.95, 3.6, 3.8))], **moved}), (KICK_OFF_MS, KICK_OFF_MS)
+    moved: Lines = {name: [(0, FAIR), (LATE_MS, (1.8, 3.9, 4.6))] for name in ("b", "c", "d")}
+    moved["a"] = [(0, (1.95, 3.6, 3.8))]
+    past, until = _past(moved), (KICK_OFF_MS, KICK_OFF_MS)
     old = flags_of(past, until, _terms("a", "b", "c", "d"))
     same = flags_of(past, until, _terms("a", "b", "c", "d", company="b"))
     gap = Break(LATE_MS, KICK_OFF_MS, LATE_MS - 1, KICK_OFF_MS, "damaged")
-    hidden = flags_of(_past({"a": [(0, (1.95, 3.6, 3.8))], **moved}, (gap,)), until, _terms(*"abcd"))
+    hidden = flags_of(_past(moved, (gap,)), until, _terms(*"abcd"))
 
     assert [("a", 0, Age.HOURS)] == [(flag.bookmaker, flag.outcome, flag.age) for flag in old]
     assert [] == same
@@ -127,8 +128,8 @@ def test_flags_of_one_match_count_together() -> None:
     once = [(f"fx{number}", value) for number, value in enumerate([0.1, -0.2, 0.3])]
 
     mean, error = mean_by_match(once)
-    assert (pytest.approx(0.2 / 3), pytest.approx(0.145297, abs=1e-6)) == (mean, error)
-    assert (pytest.approx(mean), pytest.approx(error)) == mean_by_match([*once, *once])
+    assert [0.2 / 3, 0.145297] == pytest.approx([mean, error], abs=1e-6)
+    assert [mean, error] == pytest.approx([*mean_by_match([*once, *once])])
     assert (0.1, None) == mean_by_match(once[:1])
     assert (None, None) == mean_by_match([])
 

@@ -64,7 +64,7 @@ def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
 def values(path: Path, ratio: float = 1.25) -> dict[str, list[tuple[int, float, float]]]:
     """Return by bookmaker the match, expected and closing line value of each price with value."""
     names, rows = read(path)
-    found = defaultdict(list)
+    found: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for number, row in enumerate(rows):
         early, late = prices(row, names, ""), prices(row, names, "C")
         fair_early = {name: fair(odds) for name, odds in early.items()}
