@@ -226,10 +226,18 @@ class Watcher:
             for subject, about in subjects(rule, old):
                 if subject.rpartition(" ")[0] not in kept:
                     left[rule.name, subject] = about
-        if not any(isinstance(rule, SurebetRule | ValueRule) for rule in rules):
+        self._forget(came, old)
+
+    def _forget(self, came: _Came, old: Fixture) -> None:
+        """Forget the prices and paths of a fixture that no rule needs after a commit."""
+        if not any(isinstance(rule, SurebetRule | ValueRule) for rule in came.rules):
             forget_changes(self._changed, old, set())
-        if not any(isinstance(rule, MoveRule) for rule in rules):
+        if not any(isinstance(rule, MoveRule) for rule in came.rules):
             self._moves.pop(old.id, None)
+        elif moves := self._moves.get(old.id):
+            for rule in came.before:
+                if rule not in came.rules:
+                    moves.paths.pop(rule.name, None)
 
     def _change(
         self, came: _Came, after: Fixture, board: Snapshot, left: dict[tuple[str, str], About]

@@ -26,6 +26,10 @@ stale_after_s = 30.0
 name = "Alder"
 source = "one"
 key = "B365"
+
+[receivers.phone]
+kind = "ntfy"
+url = "https://ntfy.example/odds"
 """
 PRICE = '[[alert]]\nname = "draw"\nwhen = "price"\noutcome = "X"\nabove = 3.5\nto = ["phone"]\n'
 SOURCE = '[[alert]]\nname = "trouble"\nwhen = "source"\nto = ["phone"]\n'

@@ -20,6 +20,9 @@ kind = "simulated"
 name = "Bet"
 source = "one"
 key = "sharp"
+[receivers.x]
+kind = "ntfy"
+url = "https://ntfy.example/odds"
 """
 BOOKMAKERS = BookmakerId("bet"), BookmakerId("alder")
 
