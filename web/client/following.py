@@ -7,13 +7,14 @@ goes on asking for changes: its version rises without a message, so that no hear
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, Never, TypeVar
 
 import msgspec
 
 from .calls import Call, ListCall
 from .core import JSON, NOT_AVAILABLE, Answer, Core, Problem, decoded, problem_of, refuse
-from .events import Reset
+from .events import Connected, Reset
 from .state import GapError, Ledger, Order
 from .values import Change, Fixture, Match
 from .wire import Chunk, Close, CutError, Message, Messages, Open, Pause, Read, Sleep, Steps, cursor_of
@@ -21,7 +22,7 @@ from .wire import Chunk, Close, CutError, Message, Messages, Open, Pause, Read, 
 E = TypeVar("E", bound=Match | Fixture)
 
 CHANGES, STREAM = "/api/v2/changes", "/api/v2/stream"
-LEAST_S = 0.25  # between two requests for changes
+LEAST_S = 0.5  # between two requests for changes
 
 
 class _Heartbeat(msgspec.Struct):
@@ -128,14 +129,12 @@ class Following(Generic[E]):
         if cursor is None or cursor[0] != change.version:
             raise CutError(f"version {change.version} came without its epoch")
         order, events = self._state.apply(change, cursor[1])
-        yield from events
         if order is Order.OLDER:
-            raise CutError(
-                f"the service is at {change.version}-{cursor[1]}, the board at {self._state.cursor}"
-            )
-        yield from self._prove(made_at)
+            here = f"{change.version}-{cursor[1]}"
+            raise CutError(f"the service is at {here}, the board at {self._state.cursor}")
+        yield from [*events, *self._prove(made_at)]  # whoever is told sees the board of this answer
 
-    def _prove(self, at: float) -> Steps[None]:
+    def _prove(self, at: float) -> Iterator[Connected]:
         if self._proved_at is None:
             self._proved_at = self._core.now()
         yield from self._state.prove(at)

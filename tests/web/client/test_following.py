@@ -247,3 +247,11 @@ def test_a_move_is_of_one_entry_alone() -> None:
 
     moves = [move for event in driven.events if isinstance(event, c.Changes) for move in event.moves()]
     assert [c.Move(match(price=2.5), "1x2", "alder_m1", "Alder", "1", 2.0, 2.5)] == moves
+
+
+def test_a_board_is_current_when_its_changes_are_told() -> None:
+    """Whoever looks at it then sees the board of that message."""
+    driven = Driven(FIRST, stream())
+
+    assert ["Changes", "Connected", "Disconnected"] == driven.kinds
+    assert [0.0, 0.0] == driven.ages[:2]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from rich.console import Group, RenderableType
@@ -75,8 +76,9 @@ class Screen:
         """Return the screen; as many rows as the height of the terminal has room for."""
         moved = {key: move for key, move in self._moves.items() if now - move.at < MOVED_S}
         self._moves = moved
-        rows = [row for fixture in self._board.listed() for row in self._rows(fixture)]
-        room = max(height - HEAD_LINES, 1)
+        fixtures, room = self._board.listed(), max(height - HEAD_LINES, 1)
+        rows = [*islice((row for fixture in fixtures for row in self._rows(fixture)), room)]
+        left = sum(1 if self._is_best else len(self._own(fixture)) for fixture in fixtures) - len(rows)
         shown = Table(box=None, pad_edge=False, header_style="bold", expand=True)
         for name in ("kick-off", "match", "league"):
             shown.add_column(name, no_wrap=True, ratio=None if name == "kick-off" else 2)
@@ -85,14 +87,14 @@ class Screen:
         for outcome in self._outcomes:
             shown.add_column(outcome, no_wrap=True, ratio=1, justify="left" if self._is_best else "right")
         shown.add_column("changed", no_wrap=True)
-        for row in rows[:room]:
+        for row in rows:
             shown.add_row(*row, style="" if self._board.is_current else "dim")
-        more = f"{len(rows) - room} more rows: --league, --bookmaker or --best show fewer"
+        more = f"{left} more rows: --league, --bookmaker or --best show fewer"
         legend = (
             "c: collected earlier, no offer; ?: does not count. Times are UTC. To end it, press Ctrl+C."
         )
         notes = Text("; ".join(self.notes), "yellow", no_wrap=True, overflow="ellipsis")
-        below = (Text(more if len(rows) > room else "", "dim"), notes, Text(legend, "dim", no_wrap=True))
+        below = (Text(more if left else "", "dim"), notes, Text(legend, "dim", no_wrap=True))
         return Group(self._state(), shown, *below)
 
     def _state(self) -> Text:
@@ -124,11 +126,15 @@ class Screen:
         if self._is_best:
             yield [*match, *(self._best(fixture, of) for of in self._outcomes), _changed(fixture.updated)]
             return
-        own = [entry for entry in fixture.entries if self._bookmaker in {None, entry.id.partition("_")[0]}]
-        for number, entry in enumerate(own):
+        for number, entry in enumerate(self._own(fixture)):
             named = match if not number else [Text(""), Text(""), Text("")]
             prices = [self._price(entry, of) for of in self._outcomes]
             yield [*named, Text(_short(entry.bookmaker)), *prices, _changed(entry.updated)]
+
+    def _own(self, fixture: Fixture) -> list[Entry]:
+        """Return the entries of the bookmaker, or of all."""
+        wanted = self._bookmaker
+        return [of for of in fixture.entries if wanted is None or of.id.partition("_")[0] == wanted]
 
     def _best(self, fixture: Fixture, outcome: str) -> Text:
         if (best := fixture.best.get(outcome)) is None:

@@ -22,10 +22,11 @@ HOSTILE = "[bold]\x1b[31mX\u202eY[/bold]"
 class Watched:
     """A board that the test fills, and its screen."""
 
-    def __init__(self, *, is_best: bool = False) -> None:
+    def __init__(self, *, is_best: bool = False, bookmaker: str | None = None) -> None:
         self.now = 100.0
         self.ledger = Ledger[Fixture](20.0, lambda: self.now, is_whole=True)
-        self.screen = Screen(BoardView(self.ledger), "http://board", "1x2", is_best=is_best)
+        board = BoardView(self.ledger)
+        self.screen = Screen(board, "http://board", "1x2", is_best=is_best, bookmaker=bookmaker)
 
     def put(self, version: int, *fixtures: Fixture) -> list[str]:
         """Replace the list; return the lines that it is told by."""
@@ -102,3 +103,15 @@ def test_prices_that_are_no_offers_are_marked() -> None:
     assert ["2 c", "2 ?"] == [
         mark for mark in ("2 c", "2 ?") if any(mark in line for line in watched.lines())
     ]
+
+
+def test_one_bookmakers_prices_alone_are_shown() -> None:
+    """Those of the others are on the board, too."""
+    watched = Watched(bookmaker="b")
+    shown = fixture()
+    (entry,) = shown.entries
+    entries = tuple(msgspec.structs.replace(entry, id=f"{name}_1", bookmaker=name) for name in ("a", "b"))
+    watched.put(1, msgspec.structs.replace(shown, entries=entries))
+
+    assert [True, False] == [line.startswith("29 May") for line in watched.lines()[2:4]]
+    assert " b " in watched.lines()[2]
