@@ -22,12 +22,16 @@ export const canMove = ({ line, hasLines }) => !hasLines || line !== null;
  * `rows` for the matches among `matches` that moved, the largest move first; `empty` is `[title, text]` if
  * there are none, otherwise null; `when` says of which time they are.
  */
-export function movesOf(movers, choice, matches, { market, clock, price }) {
+export function movesOf(movers, choice, matches, { market, clock, price, minute }) {
     const known = movers.key === moversKey(choice) ? movers : { status: "unknown", answer: null };
     const { status, answer } = known;
     const byId = new Map(matches.map((match) => [match.key, match]));
     const found = answer?.fixtures.filter(({ id }) => byId.has(id)) ?? [];
-    const rows = found.map((fixture) => rowOf(fixture, byId.get(fixture.id), answer, market, clock, price));
+    const rows = found.map((fixture) => {
+        const match = byId.get(fixture.id);
+        const start = startOf(match, clock, minute);
+        return { key: match.key, match, start, ...moveOf(fixture, answer, market, clock, price) };
+    });
     return {
         rows,
         empty: rows.length > 0 ? null : emptinessOf(known, choice, market),
@@ -35,7 +39,14 @@ export function movesOf(movers, choice, matches, { market, clock, price }) {
     };
 }
 
-function rowOf(fixture, match, { from_time: begin }, market, clock, price) {
+/** The kick-off, and whether it is over: then goals move the prices. */
+function startOf({ start, inPlay }, clock, minute) {
+    const at = start === null ? "no time" : clock.moment(start);
+    if (inPlay) return `${at}, in play`;
+    return start !== null && start <= minute * 60 && inPlay !== false ? `${at}, started` : at;
+}
+
+function moveOf(fixture, { from_time: begin }, market, clock, price) {
     const { outcome, move, fair_before: before, fair_now: now, since_time: since } = fixture;
     const [compared, first] = ["compared", "first"].map((mark) =>
         fixture.bookmakers.filter((entry) => entry[mark]),
@@ -44,9 +55,6 @@ function rowOf(fixture, match, { from_time: begin }, market, clock, price) {
     const fair = (chance) => price(Number((1 / chance).toFixed(2)));
     const share = (chance) => (chance * 100).toFixed(1);
     return {
-        key: match.key,
-        match,
-        start: match.start === null ? "no time" : clock.moment(match.start),
         outcome: market.outcomes.find(({ key }) => key === outcome)?.spoken ?? outcome,
         isUp: move > 0,
         fair: `${fair(before[outcome])} → ${fair(now[outcome])}`,

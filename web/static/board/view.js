@@ -57,7 +57,7 @@ export function viewOf(state) {
     const overall = overallOf(state, trust, shown, clock);
     const matches = isHidden ? [] : matchesOf(board.matches, idsOf(shown), ...Object.values(how), changes);
     const moves = choice.movers
-        ? movesAmong(state.movers, choice, matches, market, clock, preferences.odds)
+        ? movesAmong(state.movers, choice, matches, market, clock, preferences.odds, minute)
         : null;
     return {
         trust,
@@ -91,8 +91,8 @@ export function viewOf(state) {
 const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
 const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
 const choicesAmong = kept((...given) => choicesOf(...given));
-const movesAmong = kept((movers, choice, matches, market, clock, odds) =>
-    movesOf(movers, choice, matches, { market, clock, price: priceIn(odds) }),
+const movesAmong = kept((movers, choice, matches, market, clock, odds, minute) =>
+    movesOf(movers, choice, matches, { market, clock, price: priceIn(odds), minute }),
 );
 const clockOf = kept((zone) => clockIn(zone));
 const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
