@@ -52,8 +52,8 @@ def _past(lines: Lines, gaps: tuple[Break, ...] = ()) -> Past:
 def _terms(*names: str, company: str = "", min_ev: float = 0.0) -> FlagTerms:
     roster = roster_of({BookmakerId(name): BookmakerInfo(SourceName(name)) for name in names})
     if company:
-        one = BookmakerId(names[0])
-        roster[one] = BookmakerInfo(SourceName(names[0]), company=company)
+        single = BookmakerId(names[0])
+        roster[single] = BookmakerInfo(SourceName(names[0]), company=company)
     return FlagTerms(ONE_X_TWO, min_ev, FixtureSettings(roster))
 
 
