@@ -82,15 +82,22 @@ def replay(earlier: bytes, closing: bytes, folder: Path) -> None:
                 if late_s > CLOSING_S:
                     del shown[code][event]
             every = [of for some in shown[code].values() for of in some]
-            batches.append(_whole(name_of(code), f"list-{number}", every, clock.mono))
+            batches.append(_whole(name_of(code), f"list-{number}", every, clock))
         boards.apply(*batches)
         while archive.writer.written < boards.newest_of_any.version:
             archive.writer.step()
     archive.close(is_orderly=True)
 
 
-def _whole(name: BookmakerId, list_id: str, matches: list[Match], mono: float) -> Batch:
-    return batch(matches, bookmaker=name, list_id=list_id, received_mono=mono, stale_after_s=_STALE_AFTER_S)
+def _whole(name: BookmakerId, list_id: str, matches: list[Match], clock: ManualClock) -> Batch:
+    return batch(
+        matches,
+        bookmaker=name,
+        list_id=list_id,
+        received_mono=clock.mono,
+        received_at=clock.wall,
+        stale_after_s=_STALE_AFTER_S,
+    )
 
 
 def _by_match(matches: tuple[Match, ...]) -> dict[SourceMatchId, list[Match]]:
