@@ -46,6 +46,8 @@ def rule_faults(
     for rule in rules:
         for fault in faults(rule, bookmakers, sources):
             yield f"alert.{rule.name}.{fault}"
+        if len({*rule.to}) < len(rule.to):
+            yield f"alert.{rule.name}.to was {[*rule.to]}, must name each receiver once"
     for name, count in Counter(rule.name for rule in rules).items():
         if count > 1:
             yield f"alert.{name} stands {count} times, must have a name of its own each time"

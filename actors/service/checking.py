@@ -49,7 +49,7 @@ class Check:
     def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         """Check the `expanded` file; return its parts without faults. Faults quote the `raw` file."""
         wrong = self._refusals(raw, expanded, File, "")
-        for tables in _TABLES:
+        for tables in (*_TABLES, "alert"):
             if wrong.get(tables) == []:  # an unset ${NAME} in one of them, reported already
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}

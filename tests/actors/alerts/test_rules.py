@@ -122,6 +122,8 @@ def test_every_fault_of_the_rules_of_a_file_is_found_at_once(tmp_path: Path) -> 
         '[[alert]]\nwhen = "price"\nname = "b"\nto = []\nabov = 2.5\n',
         '[[alert]]\nname = "c"\nwhen = "kickoff"\nto = ["x"]\nbefore_s = 60\n' * 2,
         '[[alert]]\nto = ["x"]\n',
+        '[[alert]]\nname = "twice"\nwhen = "link"\nto = ["x", "x"]\n',
+        '[[alert]]\nname = "d"\nwhen = "kickoff"\nbefore_s = 60\nto = ["x"]\nteam = "${TEAM}"\n',
     )
     config.write_text(SMALLEST + "".join(rules), "utf-8")
 
@@ -130,9 +132,11 @@ def test_every_fault_of_the_rules_of_a_file_is_found_at_once(tmp_path: Path) -> 
 
     told = [line.removeprefix(f"{config}: ") for line in str(refused.value).splitlines()]
     assert [line.split(",")[0] for line in told] == [
+        "alert.team refers to ${TEAM}",
         "alert.a.when was 'prize'",
         "alert.b.to was []",
         "alert.b.abov is not an option",
         "alert 5.when is missing",
+        "alert.twice.to was ['x'",
         "alert.c stands 2 times",
     ]
