@@ -1,4 +1,4 @@
-"""`oddsboard alerts`: tries the rules of a configuration on a recording."""
+"""`oddsboard alerts`: tries the rules of a configuration on a recording, and their receivers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.settings import load
 from web.cli.choosing import add_config, chosen
+from web.cli.serving import alerts_test
 from web.server.lifecycle import Exit
 
 
@@ -21,6 +22,8 @@ def add_options(alerts: argparse.ArgumentParser) -> None:
     summary = "print what the configured rules would have told while a recording was made"
     replay = commands.add_parser("replay", help=summary, description=summary)
     replay.set_defaults(act=_replay)
+    summary = "send an alert with invented content to the receivers of a rule, and say what they answer"
+    alerts_test.add_options(commands.add_parser("test", help=summary, description=summary))
     replay.add_argument(
         "path", type=Path, metavar="DIR|FILE", help="a recording, or a folder of recordings"
     )

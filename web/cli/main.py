@@ -357,7 +357,7 @@ def _parser() -> argparse.ArgumentParser:
     sources = command("sources", _sources, "explain the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     archive_command.add_options(command("archive", archive_command.run, "check, seal or export an archive"))
-    alerts_command.add_options(command("alerts", alerts_command.run, "try the rules of alerts"))
+    alerts_command.add_options(command("alerts", alerts_command.run, "try rules and receivers of alerts"))
     links = command("links", lambda given: _print(given.lines(given)), "ask why events are linked or not")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
