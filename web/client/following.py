@@ -128,6 +128,8 @@ class Following(Generic[E]):
         """Apply a change. Raises: CutError if it has no cursor, or is older than the board; GapError."""
         if cursor is None or cursor[0] != change.version:
             raise CutError(f"version {change.version} came without its epoch")
+        if (change.fixtures if self._call.view else change.matches) is None:
+            raise CutError(f"version {change.version} came without its list")
         order, events = self._state.apply(change, cursor[1])
         if order is Order.OLDER:
             here = f"{change.version}-{cursor[1]}"

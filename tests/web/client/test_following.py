@@ -139,6 +139,7 @@ def test_a_board_asks_for_the_list_and_then_for_the_stream_since_it() -> None:
         ([message("changes", 6, b"[")], "not as documented"),
         ([message("changes", 6, changed(5, 7))], "version 7 came without its epoch"),
         ([message("snapshot", 4, listed(4)[2][0])], "the service is at 4-e, the board at 5-e"),
+        ([message("snapshot", 6)], "version 6 came without its list"),
         ([21.0, message("heartbeat", 5)], "nothing was read for 21 s"),
         ([message("bye", 5, b'{"version":5,"retry":4000}')], "the service ends"),
     ],
