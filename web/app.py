@@ -220,7 +220,8 @@ def _contract_handlers(
 ) -> dict[str, Handler]:
     paths = [path for path in paths if not path.startswith(pages.STATIC)]
     of_contract = _made_contract_handlers(tuple(paths), tuple(names), is_archived=is_archived)
-    missing = {} if is_archived else archive.missing((archive.PATH, closing.PATH, movers.PATH))
+    of_past = (archive.PATH, closing.PATH, movers.PATH, value_record.PATH)
+    missing = {} if is_archived else archive.missing(of_past)
     of_capabilities = capabilities.handlers(_operations(paths, is_archived=is_archived), names)
     return of_contract | missing | of_capabilities
 

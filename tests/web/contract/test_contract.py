@@ -17,8 +17,10 @@ LISTS = ["/api/odds", "/api/v2/odds"]
 PAGE = "/"
 METRICS = "/metrics"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
-PROBES = ["/health/live", "/health/ready"]
-LIVE = [f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets", "lines")]
+PROBES = ["/health/live", "/health/ready", "/monitor/events"]
+LIVE = [
+    f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets", "lines", "value")
+]
 CONTRACT = ["/docs", "/openapi.json"]
 NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream", "/api/v2/lines"}  # the last of an entry alone
 NO_PATHS = (
@@ -48,6 +50,8 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
             *("bookmaker", "market", "league", "from", "to", "min_profit", "fair"),
             *("doubted", "weak", "total", "step"),
         ],
+        "/api/v2/value": ["min_ev", "reference", "bookmaker", "league", "market", "doubted"],
+        "/monitor/events": ["subject", "to"],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
     assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])

@@ -20,7 +20,6 @@ from web.feeds.past_lists import not_now, read_for
 from web.feeds.subscribers import Live
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import Coding, acceptable
-from web.protocol.problems import Problem
 from web.protocol.responses import Asked, Handler, Prepared
 from web.protocol.span import FROM, TO
 from web.protocol.value_query import MARKETS, MIN_EV, ValueQuery
@@ -80,15 +79,15 @@ OPERATIONS = {
         (*_FILTERS, IF_NONE_MATCH, ACCEPT_ENCODING),
         (
             *(f"invalid_{parameter.name}" for parameter in _FILTERS),
-            *("no_archive", "not_acceptable", *COUNTED),
+            *("not_acceptable", *COUNTED),
         ),
     )
 }
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handler by path; none if the board does not link events."""
-    if live.fixtures is None:
+    """Return the handler by path; none without an archive, or if the board does not link events."""
+    if past is None or live.fixtures is None:
         return {}
     records = Records()
 
@@ -97,8 +96,6 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
         now_ms = round(clock.now().wall) // MINUTE_S * MINUTE_S * 1000  # so that the tag stays for a minute
         markets, least = query.markets(), query.min_ev()
         span, coding = query.record_span(now_ms, WEEK_MS), acceptable(request.header(b"accept-encoding"))
-        if past is None:
-            raise Problem(404, "no_archive", "this service has no archive, which alone knows past prices")
         settings, (bookmakers, _) = fixtures_of(live.board.newest).terms, terms_of(live)
         asked = AskedRecord(span.from_ms, span.until_ms, now_ms, markets, least, bookmakers, settings)
         what = partial(_made, records=records, asked=asked, coding=coding)
