@@ -15,7 +15,7 @@ from tests.support.builders.configurations import BOOKMAKER, LAST, URL, VALID
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 TWIN = '\n[bookmakers.twin]\nname = "Twin"\nsource = "feed"\nkey = "BW"\n'
-RULE = '[[alert]]\nname = "soon"\nwhen = "kickoff"\nbefore_s = 60\nto = ["phone"]\n'
+RULE = '[[alert]]\nname = "soon"\nwhen = "kickoff"\nbefore_s = 60\nto = ["phone"]\n[receivers.phone]\nkind = "exec"\ncommand = ["true"]\n'
 CLUSTER = '[cluster]\nurl = "redis://127.0.0.1:9"\n[board]'
 # What is replaced in the valid configuration, by what, the keys that are applied, those that are not.
 CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
@@ -30,7 +30,7 @@ CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
         ["server.drain_s"],
     ),
     "rules": ("[board]", "[surebets]\nmax_profit = 0.2\n[board]", ["surebets.max_profit"], []),
-    "the first rule of alerts": ("[board]", f"{RULE}[board]", [], ["alert"]),
+    "the first rule of alerts": ("[board]", f"{RULE}[board]", [], ["alert", "receivers.phone"]),
     "limits": ("[board]", "[limits]\nburst = 7\n[board]", ["limits.burst"], []),
     "an option of a source": (URL, "http://127.0.0.1:9/other.csv", [], ["sources.feed.url"]),
     "a name": ('name = "Bet365"', 'name = "Bet 365"', [], ["bookmakers.bet365.name"]),
