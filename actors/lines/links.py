@@ -5,7 +5,7 @@ Pure values, as an archive stores them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -77,11 +77,24 @@ def entry_ids(links: Iterable[Link], bookmakers: Bookmakers) -> dict[str, tuple[
 
     In the order of the configuration. A bookmaker of the source need not list the match.
     """
-    of_source: dict[SourceName, list[Link]] = {}
-    for link in links:
-        of_source.setdefault(link.source, []).append(link)
+    of_source = _of_sources(links)
     return {
         f"{name}_{link.source_match_id}": (name, link)
         for name, info in bookmakers.items()
         for link in of_source.get(info.source, ())
     }
+
+
+def ids_by_source(links: Iterable[Link], bookmakers: Bookmakers) -> Iterator[str]:
+    """Yield the ids of the members' possible entries, in the order of sources, then of bookmakers."""
+    of_source = _of_sources(links)
+    for name, info in sorted(bookmakers.items(), key=lambda of: (of[1].source_place, of[1].place)):
+        for link in of_source.get(info.source, ()):
+            yield f"{name}_{link.source_match_id}"
+
+
+def _of_sources(links: Iterable[Link]) -> dict[SourceName, list[Link]]:
+    of_source: dict[SourceName, list[Link]] = {}
+    for link in links:
+        of_source.setdefault(link.source, []).append(link)
+    return of_source

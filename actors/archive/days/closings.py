@@ -6,10 +6,10 @@ changes are scanned once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from actors.archive.days.format import number
+from actors.archive.days.format import numbers_of
 from actors.archive.days.reading import Reader
 from actors.lines.line import Moment
 from actors.markets.market import ONE_X_TWO, Market
@@ -18,25 +18,28 @@ from actors.markets.odds import Odds
 _LOOKED_UP = (
     "SELECT w.entry, w.version,"
     " (SELECT min(version) FROM {changes} c WHERE c.{key} = w.entry AND c.listing IS NOT NULL"
-    " AND c.version <= w.version),"
+    " AND c.version <= w.version) AS first,"
     " (SELECT max(version) FROM {changes} c WHERE c.{key} = w.entry AND c.listing IS NOT NULL"
-    " AND c.version <= w.version),"
-    " (SELECT max(version) FROM {changes} c WHERE c.{key} = w.entry AND c.version <= w.version)"
-    " FROM temp.wanted w"
+    " AND c.version <= w.version) AS price,"
+    " (SELECT max(version) FROM {changes} c WHERE c.{key} = w.entry AND c.version <= w.version) AS last"
+    " FROM temp.wanted w LIMIT -1"  # so that the result is used, not searched again for each column
 )
 _SCANNED = (
-    "SELECT w.entry, w.version, min(CASE WHEN c.listing IS NOT NULL THEN c.version END),"
-    " max(CASE WHEN c.listing IS NOT NULL THEN c.version END), max(c.version)"
+    "SELECT w.entry, w.version, min(CASE WHEN c.listing IS NOT NULL THEN c.version END) AS first,"
+    " max(CASE WHEN c.listing IS NOT NULL THEN c.version END) AS price, max(c.version) AS last"
     " FROM {changes} c CROSS JOIN temp.wanted w ON w.entry = c.{key} AND c.version <= w.version"
     " GROUP BY w.entry, w.version"
 )
-_CELLS = (
-    "SELECT w.entry, c.version, m.at, c.listing, c.reason, {prices} FROM temp.wanted w"
-    " CROSS JOIN {changes} c ON c.{key} = w.entry AND c.version = w.version"
-    " CROSS JOIN commits m ON m.version = c.version + ?"
+_SHOWN = (
+    "SELECT f.entry, f.version, f.first, pm.version, pm.at, p.listing, lm.version, lm.at, l.reason,"
+    " {prices} FROM ({found}) f CROSS JOIN {changes} p ON p.{key} = f.entry AND p.version = f.price"
+    " CROSS JOIN commits pm ON pm.version = p.version + ?"
+    " CROSS JOIN {changes} l ON l.{key} = f.entry AND l.version = f.last"
+    " CROSS JOIN commits lm ON lm.version = l.version + ?"
 )
-_TABLES_OF_1X2 = {"changes": "changes", "key": "entry", "prices": "c.home, c.draw, c.away"}
-_OTHER_TABLES = {"changes": "market_changes", "key": "offer", "prices": "c.price_1, c.price_2, c.price_3"}
+_FIRSTS = "SELECT entry, version, first FROM ({found}) WHERE first IS NOT NULL"
+_TABLES_OF_1X2 = {"changes": "changes", "key": "entry", "prices": "p.home, p.draw, p.away"}
+_OTHER_TABLES = {"changes": "market_changes", "key": "offer", "prices": "p.price_1, p.price_2, p.price_3"}
 
 
 class Cell(NamedTuple):
@@ -78,7 +81,9 @@ Asked = tuple[str, int]
 
 def firsts(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, int]:
     """Return the version of each entry's first price, for entries with a price up to the wanted version."""
-    return {asked: found[0] for asked, found in _found(reader, numbers, wanted).items()}
+    base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
+    rows = reader.connection.execute(_sql(reader, numbers, _FIRSTS))
+    return {(ids[entry], version + base): first + base for entry, version, first in rows}
 
 
 def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, Shown]:
@@ -86,41 +91,15 @@ def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dic
 
     Raises: sqlite3.Error, ValueError.
     """
-    found = _found(reader, numbers, wanted)
-    rows = {(asked[0], version) for asked, versions in found.items() for version in versions[1:]}
-    cells = _cells(reader, numbers, rows)
-    return {
-        (entry_id, version): Shown(versions[0], cells[entry_id, versions[1]], cells[entry_id, versions[2]])
-        for (entry_id, version), versions in found.items()
-    }
-
-
-def _found(
-    reader: Reader, numbers: Numbers, wanted: Collection[Asked]
-) -> dict[Asked, tuple[int, int, int]]:
-    """Return the versions of the first price, of the last price, and of the last row of each entry."""
     base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
-    sql = (_LOOKED_UP if reader.is_sealed else _SCANNED).format(**_tables(numbers))
-    return {
-        (ids[entry], version + base): (first + base, price + base, last + base)
-        for entry, version, first, price, last in reader.connection.execute(sql).fetchall()
-        if price is not None
-    }
-
-
-def _cells(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, Cell]:
-    """Return the rows of entries at exactly these versions."""
-    base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
-    sql, outcomes = _CELLS.format(**_tables(numbers)), len(numbers.market.outcomes)
-    return {
-        (ids[entry], version + base): Cell(
-            Moment(version + base, at_ms),
-            listing,
-            reason,
-            () if listing is None else tuple([number(cell) for cell in cells[:outcomes]]),
-        )
-        for entry, version, at_ms, listing, reason, *cells in reader.connection.execute(sql, (base,))
-    }
+    outcomes, found = len(numbers.market.outcomes), dict[Asked, Shown]()
+    rows = reader.connection.execute(_sql(reader, numbers, _SHOWN), (base, base))
+    for entry, version, first, shown, at_ms, listing, left, left_ms, reason, *cells in rows:
+        price = last = Cell(Moment(shown, at_ms), listing, None, numbers_of(cells[:outcomes]))
+        if left != shown:
+            last = Cell(Moment(left, left_ms), None, reason, ())
+        found[ids[entry], version + base] = Shown(first + base, price, last)
+    return found
 
 
 def listings(reader: Reader, wanted: Iterable[int]) -> dict[int, tuple[str, str, str | None, int | None]]:
@@ -130,8 +109,10 @@ def listings(reader: Reader, wanted: Iterable[int]) -> dict[int, tuple[str, str,
     return {row[0]: row[1:] for row in reader.connection.execute(sql)}
 
 
-def _tables(numbers: Numbers) -> Mapping[str, str]:
-    return _TABLES_OF_1X2 if numbers.market == ONE_X_TWO else _OTHER_TABLES
+def _sql(reader: Reader, numbers: Numbers, form: str) -> str:
+    tables = _TABLES_OF_1X2 if numbers.market == ONE_X_TWO else _OTHER_TABLES
+    found = _LOOKED_UP if reader.is_sealed else _SCANNED
+    return form.format(found=found.format(**tables), **tables)
 
 
 def _base(reader: Reader, numbers: Numbers) -> int:

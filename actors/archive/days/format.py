@@ -8,6 +8,7 @@ the time of its commit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -96,6 +97,11 @@ def exact(value: float) -> float:
 def number(stored: float) -> float:
     """Return the number from the stored form of `exact`."""
     return stored / 1000 if isinstance(stored, int) else stored
+
+
+def numbers_of(stored: Iterable[float]) -> tuple[float, ...]:
+    """Return the numbers from the stored forms of `exact`."""
+    return tuple([of / 1000 if isinstance(of, int) else of for of in stored])
 
 
 def exact_time(at: float, origin_ms: int) -> float:

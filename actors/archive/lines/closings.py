@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -11,13 +12,14 @@ from actors.archive.days.closings import Asked as At
 from actors.archive.days.closings import Numbers, Shown, firsts, listings, shown_at
 from actors.archive.days.lines import entry_rows
 from actors.archive.days.links import links
-from actors.archive.lines.moved import breaks_of, cut_at, rosters_of, with_ends
+from actors.archive.days.reading import Reader
+from actors.archive.lines.moved import breaks_of, cuts_at, rosters_of, with_ends
 from actors.archive.past import Days, Held
 from actors.core.messages import BookmakerId, Prices
 from actors.lines.closing import LIMIT_MS, Close, NoClose
 from actors.lines.consensus import FairPoint, Past, Terms, consensus_of, counting
 from actors.lines.line import UNKNOWN, Break, Moment, Point, Row, left_in_a_gap, points_of
-from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids
+from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids, ids_by_source
 from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.odds import of_one_winner
 from actors.matches.fair import Method, fair
@@ -113,7 +115,6 @@ class Closings:
         self._rosters: list[RosterRow] = []
         self._rows: Mapping[FixtureId, Sequence[LinkRow]] = {}
         self._numbers: dict[tuple[Held, Market], Numbers] = {}
-        self._cuts: dict[int, int | None] = {}
 
     def read(self, is_wanted: Callable[[Listed], bool] = lambda _: True, most: int = MOST) -> Closed:
         """Return the closes of the wanted fixtures, by kick-off and id.
@@ -145,9 +146,11 @@ class Closings:
         own = {entry_id: lines[entry_id] for entry_id in self._ids(fixture) if entry_id in lines}
         return Past(own, self._rows[fixture], self._rosters, self._gaps)
 
-    def cut(self, kick_off: int) -> int:
-        """Return the first version at or after a past kick-off (Unix seconds)."""
-        return self._cut(kick_off * 1000)
+    def cuts(self, kick_offs: Iterable[int]) -> dict[int, int]:
+        """Return for each past kick-off (Unix seconds) the first version at or after it."""
+        past = {*kick_offs}
+        found = cuts_at(self._days, self._held, [at * 1000 for at in past])
+        return {at: found.get(at * 1000, self._held[-1].last + 1) for at in past}
 
     def lines(self, fixtures: Iterable[FixtureId], last: int) -> dict[str, list[Point]]:
         """Return the lines of all entries that these fixtures had, up to a version, by entry."""
@@ -206,26 +209,38 @@ class Closings:
             some = {fixture: held for fixture, held in found.items() if held.day is day}
             if not some:
                 continue
-            ids = {fixture: self._in_order(held) for fixture, held in some.items()}
-            wanted = {(entry_id, some[fixture].end) for fixture, every in ids.items() for entry_id in every}
             with self._days.reader(day.day) as reader:
-                shown = shown_at(reader, self._numbers_of(day, ONE_X_TWO), wanted)
-                leads = {
-                    fixture: (lead, some[fixture].end)
-                    for fixture, in_order in ids.items()
-                    if (lead := self._lead(in_order, shown, some[fixture].end)) is not None
-                }
-                numbers = {
-                    named_by: listing
-                    for named_by in leads.values()
-                    if (listing := shown[named_by].last.listing)
-                }
-                names = listings(reader, {*numbers.values()})
-            for fixture, named_by in leads.items():
-                home, away, league, start = names[numbers[named_by]]
+                leads = self._leads(day, reader, some)
+                names = listings(reader, {*leads.values()})
+            for fixture, listing in leads.items():
+                home, away, league, start = names[listing]
                 if start is not None:
                     named[fixture] = Listed(home, away, league, start)
         return named
+
+    def _leads(self, day: Held, reader: Reader, some: Mapping[FixtureId, _Held]) -> dict[FixtureId, int]:
+        """Return the listing of the first bookmaker that showed each fixture at its end.
+
+        Mostly that is the first of all, so few are read at first.
+        """
+        numbers, leads, most = self._numbers_of(day, ONE_X_TWO), dict[FixtureId, int](), 1
+        waiting = {
+            fixture: (entry_id for entry_id in self._in_order(held) if entry_id in numbers.by_id)
+            for fixture, held in some.items()
+        }
+        while next_ids := {of: ids for of, every in waiting.items() if (ids := [*islice(every, most)])}:
+            wanted = {
+                (entry_id, some[fixture].end) for fixture, ids in next_ids.items() for entry_id in ids
+            }
+            shown = shown_at(reader, numbers, wanted)
+            for fixture, ids in next_ids.items():
+                end = some[fixture].end
+                if (lead := self._lead(ids, shown, end)) is not None:
+                    del waiting[fixture]
+                    if listing := shown[lead, end].last.listing:
+                        leads[fixture] = listing
+            most *= 4
+        return leads
 
     def _lead(self, in_order: Iterable[str], shown: Mapping[At, Shown], end: int) -> str | None:
         """Return the first entry that was on the board at a version."""
@@ -236,15 +251,11 @@ class Closings:
                 return entry_id
         return None
 
-    def _in_order(self, known: _Held) -> list[str]:
-        """Return the last entries of a fixture, in the order of sources and bookmakers."""
+    def _in_order(self, known: _Held) -> Iterator[str]:
+        """Yield the last entries of a fixture, in the order of sources and bookmakers."""
         held = next(row for row in reversed(known.rows) if row.links)
         roster = self._roster(known.end)
-        ids = entry_ids(held.links, roster)
-        return sorted(
-            ids,
-            key=lambda entry_id: (roster[ids[entry_id][0]].source_place, roster[ids[entry_id][0]].place),
-        )
+        return ids_by_source(held.links, roster)
 
     def _numbers_of(self, day: Held, market: Market) -> Numbers:
         if (day, market) not in self._numbers:
@@ -255,12 +266,14 @@ class Closings:
     def _closed(self, wanted: Sequence[tuple[FixtureId, Listed, list[LinkRow]]]) -> list[FixtureClose]:
         found: dict[FixtureId, FixtureClose] = {}
         by_day: dict[Held, list[_AtKickOff]] = {}
+        kick_offs = [listed.kick_off for _, listed, _ in wanted]
+        cuts = self.cuts(at for at in kick_offs if at * 1000 <= self._asked.now_ms)
         for fixture, listed, rows in wanted:
             kick_off_ms = listed.kick_off * 1000
             if kick_off_ms > self._asked.now_ms:
                 found[fixture] = FixtureClose(fixture, listed, is_started=False, into=rows[-1].into)
                 continue
-            cut = self._cut(kick_off_ms)
+            cut = cuts[listed.kick_off]
             held = next((row for row in reversed(rows) if row.links and row.version < cut), None)
             members = () if held is None else held.links
             day = next((day for day in reversed(self._held) if day.base < cut), self._held[0])
@@ -271,13 +284,6 @@ class Closings:
         for day, some in by_day.items():
             found |= {close.id: close for close in self._closes_on(day, some)}
         return [found[fixture] for fixture, _, _ in wanted]
-
-    def _cut(self, kick_off_ms: int) -> int:
-        """Return the first version at or after a past kick-off."""
-        if kick_off_ms not in self._cuts:
-            self._cuts[kick_off_ms] = cut_at(self._days, self._held, kick_off_ms)
-        cut = self._cuts[kick_off_ms]
-        return self._held[-1].last + 1 if cut is None else cut
 
     def _closes_on(self, day: Held, some: Sequence[_AtKickOff]) -> Iterator[FixtureClose]:
         wanted = {(entry_id, fixture.cut - 1) for fixture in some for entry_id in fixture.ids}

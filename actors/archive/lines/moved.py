@@ -20,7 +20,7 @@ from actors.core.messages import BookmakerId, Prices
 from actors.lines.closing import Close, NoClose, close_of
 from actors.lines.consensus import Past, Terms, consensus_points
 from actors.lines.line import Absence, Break, Moment, Point, left_in_a_gap, points_of
-from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids
+from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids, ids_by_source
 from actors.lines.thinning import thinned
 from actors.lines.told import MOST, Lines, line_of, memberships, share_of
 from actors.markets.market import ONE_X_TWO, Market
@@ -121,7 +121,7 @@ class Found:
     def __init__(self, days: Days, span: Span, asked: Asked) -> None:
         self._days, self.span, self.asked = days, span, asked
         self.entries: dict[str, EntryRows] = {}
-        self._cuts: dict[int, int | None] = {}
+        self._cuts: dict[int, dict[int, int]] = {}
 
     def read(self, ids: Iterable[str]) -> None:
         """Read all rows of entries."""
@@ -151,8 +151,8 @@ class Found:
         if not self.span.first.at_ms <= kick_off_ms <= self.asked.until_ms:
             return None
         if kick_off_ms not in self._cuts:
-            self._cuts[kick_off_ms] = cut_at(self._days, self.span.days, kick_off_ms)
-        cut = self._cuts[kick_off_ms]
+            self._cuts[kick_off_ms] = cuts_at(self._days, self.span.days, [kick_off_ms])
+        cut = self._cuts[kick_off_ms].get(kick_off_ms)
         if cut is None and self.span.seen_ms < kick_off_ms:
             return NoClose.GAP
         cut = self.span.last.version + 1 if cut is None else cut
@@ -161,14 +161,16 @@ class Found:
         return close_of(points, cut, kick_off_ms)
 
 
-def cut_at(days: Days, held: Iterable[Held], time_ms: int) -> int | None:
-    """Return the first version at or after a time; None if there is none."""
+def cuts_at(days: Days, held: Iterable[Held], times_ms: Iterable[int]) -> dict[int, int]:
+    """Return for each time the first version at or after it; times without one are left out."""
+    found, rest = dict[int, int](), {*times_ms}
     for day in held:
-        if day.seen_ms >= time_ms:
+        if some := [time_ms for time_ms in rest if time_ms <= day.seen_ms]:
             with days.reader(day.day) as reader:
-                if (cut := cuts(reader, (time_ms,))[time_ms]) is not None:
-                    return cut
-    return None
+                there = cuts(reader, some)
+            found |= {time_ms: cut for time_ms, cut in there.items() if cut is not None}
+            rest -= found.keys()
+    return found
 
 
 def _entry_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
@@ -290,11 +292,7 @@ def kick_off_of(
     later = [row.version for row in members if row.version > held.version]
     end = later[0] - 1 if later else last
     roster = next((row.bookmakers for row in reversed(bookmakers) if row.version <= end), {})
-    ids = entry_ids(held.links, roster)
-    in_order = sorted(
-        ids, key=lambda entry_id: (roster[ids[entry_id][0]].source_place, roster[ids[entry_id][0]].place)
-    )
-    for entry_id in in_order:
+    for entry_id in ids_by_source(held.links, roster):
         if (rows := entries.get(entry_id)) is None:
             continue
         shown = [(version, odds) for version, _, odds, _ in rows.rows if version <= end]

@@ -96,7 +96,9 @@ def _parts(asked: AskedRecord, first_ms: int) -> Iterator[tuple[Market, int]]:
 
 
 def _judged(closings: Closings, fixtures: list[FixtureClose], terms: FlagTerms) -> Iterator[Judged]:
-    started = {of.id: closings.cut(of.listed.kick_off) for of in fixtures if of.is_started}
+    begun = {of.id: of.listed.kick_off for of in fixtures if of.is_started}
+    cuts = closings.cuts(begun.values())
+    started = {fixture: cuts[kick_off] for fixture, kick_off in begun.items()}
     last = max(started.values(), default=0) - 1
     lines = closings.lines(started, last)
     for of in fixtures:
