@@ -26,6 +26,15 @@ _OTHER_ROWS = (
 )
 
 
+_CHANGED_IN_1X2 = (
+    "SELECT id FROM entries WHERE entry IN (SELECT entry FROM changes WHERE version BETWEEN ? AND ?)"
+)
+_CHANGED_IN_OTHERS = (
+    "SELECT id FROM offers WHERE market = ?3"
+    " AND offer IN (SELECT offer FROM market_changes WHERE version BETWEEN ?1 AND ?2)"
+)
+
+
 class EntryRows(Struct):
     """The rows of an entry by version, and its kick-offs (Unix seconds) by the version that set them."""
 
@@ -65,6 +74,18 @@ def entry_rows(
     for there in found.values():
         there.starts = [(version, starts[listing]) for version, listing in there.starts if listing]
     return {entry_id: found[number] for number, (entry_id, _) in numbers.items()}
+
+
+def changed(reader: Reader, market: Market, low: int, high: int) -> Iterator[str]:
+    """Yield the ids of the entries in a market that have a row between two versions of a day."""
+    if market == ONE_X_TWO:
+        found = reader.connection.execute(_CHANGED_IN_1X2, (low - reader.base, high - reader.base))
+    elif reader.has_markets:
+        found = reader.connection.execute(_CHANGED_IN_OTHERS, (low, high, str(market)))
+    else:
+        return
+    for (entry_id,) in found:
+        yield entry_id
 
 
 def _prices_of(outcomes: int, *cells: float) -> Odds:

@@ -6,14 +6,14 @@ the changes since. `actors/lines/movers.py` computes the moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import Final
 
 from msgspec import Struct
 
 from actors.archive.days.closings import Numbers, shown_at
-from actors.archive.days.lines import entry_rows
+from actors.archive.days.lines import changed, entry_rows
 from actors.archive.days.links import links
 from actors.archive.lines.moved import Span, between, breaks_of, moment_before, rosters_of, with_ends
 from actors.archive.past import Days, Held, NotYet
@@ -150,13 +150,17 @@ class _Reading:
     def at_the_ends(self, fixtures: Sequence[Fixture]) -> tuple[dict[Fixture, Move], list[Fixture]]:
         """Return the moves of fixtures that had a consensus at the beginning, and the other fixtures.
 
-        Their entries' lines are not read: that would take long, and few fixtures moved far.
+        Without a change in a present price of a fixture nothing moved. The lines of entries are not read:
+        that would take long, and few fixtures moved far.
         """
         moves, late, first = dict[Fixture, Move](), list[Fixture](), self._span.first
-        self._read_begin(fixtures)
-        for fixture in fixtures:
-            shown = {entry.id.partition(" ")[0]: entry.match.prices for entry in fixture.listed}
-            then, now = self._counted(fixture, self._begun, first), self._counted(fixture, shown, self.end)
+        changed, shown = self._changed(), {fixture: _shown(fixture) for fixture in fixtures}
+        touched = [fixture for fixture in fixtures if not changed.isdisjoint(shown[fixture])]
+        self._read_begin(touched, changed)
+        for fixture in touched:
+            prices = shown[fixture]
+            self._begun |= {entry_id: odds for entry_id, odds in prices.items() if entry_id not in changed}
+            then, now = self._counted(fixture, self._begun, first), self._counted(fixture, prices, self.end)
             if len(now) < MIN_BOOKMAKERS:
                 continue
             if len(then) < MIN_BOOKMAKERS:
@@ -181,14 +185,20 @@ class _Reading:
         past = Past({}, self._linked.get(fixture.match_id, ()), self._rosters, ())
         return counting(odds, *members_at(past, at.version)) or {}
 
-    def _read_begin(self, fixtures: Iterable[Fixture]) -> None:
-        """Read the prices of the fixtures' entries at the beginning."""
+    def _changed(self) -> set[str]:
+        """Return the entries with a row since the beginning: all others have the same prices as then."""
+        low, high, found = self._span.first.version + 1, self._span.last.version, set[str]()
+        for day in self._span.days:
+            with self._days.reader(day.day) as reader:
+                found.update(changed(reader, self._asked.market, low, min(day.last, high)))
+        return found
+
+    def _read_begin(self, fixtures: Iterable[Fixture], changed: Container[str]) -> None:
+        """Read the prices of the fixtures' changed entries at the beginning."""
         first, day = self._span.first, self._span.days[0]
+        wanted = {(entry_id, first.version) for entry_id in self._ids(fixtures) if entry_id in changed}
         with self._days.reader(day.day) as reader:
-            numbers = Numbers(reader, self._asked.market)
-            shown = shown_at(
-                reader, numbers, {(entry_id, first.version) for entry_id in self._ids(fixtures)}
-            )
+            shown = shown_at(reader, Numbers(reader, self._asked.market), wanted)
         for (entry_id, _), seen in shown.items():
             row = seen.price.at.version
             if seen.last is seen.price and not left_in_a_gap(self._span.gaps, row, first.version):
@@ -197,6 +207,11 @@ class _Reading:
     def _ids(self, fixtures: Iterable[Fixture]) -> dict[str, None]:
         linked = (self._linked.get(fixture.match_id, ()) for fixture in fixtures)
         return {entry_id: None for rows in linked for entry_id in _ids(rows, self._rosters)}
+
+
+def _shown(fixture: Fixture) -> dict[str, Odds]:
+    """Return the present prices of a fixture by the ids of its entries in 1X2."""
+    return {entry.id.partition(" ")[0]: entry.match.prices for entry in fixture.listed}
 
 
 def _ids(linked: Sequence[LinkRow], rosters: Sequence[RosterRow]) -> dict[str, None]:
