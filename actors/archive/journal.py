@@ -141,11 +141,12 @@ def read_events(folder: Path, about: About, before_s: float, most: int) -> Kept:
         names = [name for (name,) in subjects]
         since = connection.execute("SELECT min(time) FROM events").fetchone()[0]
         wanted = (
-            "?1 IS NULL OR subject = ?1 OR instr(' ' || bookmakers || ' ', ' ' || ?1 || ' ')"
+            "?1 IS NULL OR subject = ?1 OR instr(' ' || bookmakers || ' ', ?5)"
             " OR (subject = ?2 AND bookmakers = '')"
         )
         sql = f"SELECT {_COLUMNS} FROM events WHERE time < ?3 AND ({wanted})"  # noqa: S608 - constants only
-        given = (about.subject, about.source, before_s, most)
+        is_id = about.subject and " " not in about.subject
+        given = (about.subject, about.source, before_s, most, f" {about.subject} " if is_id else None)
         rows = connection.execute(f"{sql} ORDER BY time DESC, id DESC LIMIT ?4", given)
         return Kept([_event(row) for row in rows], since, names)
     finally:

@@ -83,6 +83,7 @@ def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
 
     assert [now + 1, now] == pytest.approx([event.at for event in found], abs=0.001)
     assert found == [event for event in _read(folder) if about.has(event)]
+    assert [[], []] == [_read(folder, About(no_id)) for no_id in ("", "bet cedar")]
 
 
 def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
