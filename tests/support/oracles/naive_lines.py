@@ -110,7 +110,8 @@ class Naive:
 
     def at(self, table: Mapping[int, Any], version: int) -> Any:
         """Return what a table has at a version: of the newest that is not newer; nothing before all."""
-        keys = self._keys.setdefault(id(table), sorted(table))
+        if (keys := self._keys.get(id(table))) is None:
+            keys = self._keys[id(table)] = sorted(table)
         place = bisect_right(keys, version)
         return table[keys[place - 1]] if place else {}
 
