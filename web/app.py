@@ -9,6 +9,7 @@ from typing import TypeVar
 from hypercorn.typing import ASGIFramework
 from quart import Quart
 
+from actors.alerts.recent import Recent
 from actors.archive.past import Past
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock
@@ -20,6 +21,7 @@ from actors.review.review import Review
 from actors.runtime.membership import ClusterStatus
 from web.endpoints import (
     ages,
+    alerts,
     archive,
     capabilities,
     changes,
@@ -69,6 +71,7 @@ OPERATIONS = {
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **values.OPERATIONS,
+    **alerts.OPERATIONS,
     **value_record.OPERATIONS,
     **capabilities.OPERATIONS,
     **probes.OPERATIONS,
@@ -103,18 +106,18 @@ def create_app(
     past: Past | None = None,
     access: Access = Access(),  # noqa: B008 - a frozen value
     markets: Mapping[Kind, entries.Remembering] = {},
+    recent: Recent | None = None,
 ) -> Quart:
     """Return the application that serves the 1X2 board and the boards of other `markets`.
 
-    `keep_fresh` and `refusals` come from the listener.
+    `keep_fresh` and `refusals` come from the listener; `recent` has the alerts that fired.
     """
     app, limits = quart_setup.bare(), limits or ClientLimits()
     counters = _counters(status.metrics, audience, limits.requests)
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
-    own, handlers, is_allowed = live.answers.own, _list_handlers(live, clock, past), access.allows
+    own, handlers, is_allowed = live.answers.own, _list_handlers(live, clock, past, recent), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
-    waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
-    waiting |= _movement_handlers(live, clock, past)
+    waiting = ages.handlers(board, clock, markets) | _movement_handlers(live, clock, past)
     waiting |= _match_handlers(live, status, clock, review=review, past=past, boards=markets)
     fast, slow = (_served(_requiring_token(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
@@ -155,16 +158,19 @@ def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCou
     return HttpCounters(metrics)
 
 
-def _list_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handlers of the board's lists, of the archive and of the pages."""
+def _list_handlers(
+    live: Live, clock: Clock, past: Past | None, recent: Recent | None
+) -> dict[str, Handler]:
+    """Return the handlers of the board's lists, of the archive, of alerts and of the pages."""
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
+    of_odds |= alerts.handlers(recent or Recent())
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 
 def _movement_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handlers of single fixtures and of price movements."""
-    moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
+    """Return the handlers of changes, of single fixtures and of price movements."""
+    moved = changes.handlers(live) | lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
     moved |= movers.handlers(live, clock, past) | values.handlers(live, clock)
     moved |= value_record.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved

@@ -228,6 +228,7 @@ async def _run_service(
         past=None if system.archive is None else system.archive.past(),
         access=Access(settings.operators.token),
         markets=system.shown_markets.published,
+        recent=None if system.delivery is None else system.delivery.recent,
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s

@@ -303,6 +303,10 @@ class Query:
             raise _invalid(SINCE.name, f"was {given[:64]!r}", must)
         return since
 
+    def since_if_given(self) -> Since | None:
+        """Return the version since which something is requested; None if absent."""
+        return self.since() if SINCE.name in self._values else None
+
     def at(self) -> At | None:
         """Return the requested version or time; None if absent."""
         must = "must be a version, a whole number, or a time like 2026-11-25T18:00:00Z"

@@ -13,12 +13,14 @@ from typing import Any
 import anyio
 import msgspec
 
+from actors.alerts.recent import Recent
 from actors.board.snapshot import Entry, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.errors import CommitLateError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.runtime.facts import Transition
+from tests.support.builders.alerts import alert
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, MAX_STREAMS, Answered, Site, open_site, parsed
 from web.endpoints.openapi import EXAMPLES
@@ -31,7 +33,8 @@ PROBES = ("/health", "/health/live", "/health/ready")
 CHANGES = f"/api/v2/changes?since=5001-{EPOCH}"
 FIXTURES = ("/api/v2/fixtures", "/api/v2/surebets")
 FOR_OPERATORS = ("/monitor", "/monitor/events", "/api/stats")
-ANSWERS = (*LISTS, *FIXTURES, "/api/capabilities", *PROBES, *FOR_OPERATORS, CHANGES)
+OTHERS = ("/api/v2/alerts", "/api/capabilities")
+ANSWERS = (*LISTS, *FIXTURES, *OTHERS, *PROBES, *FOR_OPERATORS, CHANGES)
 BY_TARGET = {
     "invalid_bookmaker": "/api/v2/odds?bookmaker=nobody",
     "invalid_view": "/api/v2/changes?since=5001&view=odds",
@@ -113,7 +116,10 @@ class Broken:
 @contextlib.asynccontextmanager
 async def showing(**others: Any) -> AsyncIterator[Site]:
     """Serve a board with an entry of each bookmaker, one of them changed since version 5001."""
-    async with open_site(names=NAMES, **others) as site:
+    recent = Recent()
+    recent.epoch = EPOCH
+    recent.add(alert(title="Unión Calavares - Grandrive: surebet of 1.20 %", version=5003))
+    async with open_site(names=NAMES, recent=recent, **others) as site:
         derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
         site.publish("alder", derby(prices=(1.6, 4.71, 4.58)), match("m2"))
         site.clock.pass_(4.2)

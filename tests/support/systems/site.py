@@ -15,6 +15,7 @@ import anyio
 import anyio.lowlevel
 import httpx2
 
+from actors.alerts.recent import Recent
 from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
@@ -165,6 +166,7 @@ async def open_site(
     is_linked_first: bool = False,
     access: Access = Access(),  # noqa: B008 - a frozen value
     kinds: Sequence[Kind] = (),
+    recent: Recent | None = None,
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
@@ -215,6 +217,7 @@ async def open_site(
         past=None if archive is None else archive.past(),
         access=access,
         markets=published.markets.published,
+        recent=recent,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
