@@ -15,7 +15,18 @@ from tests.support.builders.configurations import BOOKMAKER, LAST, URL, VALID
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 TWIN = '\n[bookmakers.twin]\nname = "Twin"\nsource = "feed"\nkey = "BW"\n'
-RULE = '[[alert]]\nname = "soon"\nwhen = "kickoff"\nbefore_s = 60\nto = ["phone"]\n[receivers.phone]\nkind = "exec"\ncommand = ["true"]\n'
+RULE = """
+[receivers.phone]
+kind = "ntfy"
+url = "https://ntfy.example/odds"
+
+[[alert]]
+name = "soon"
+when = "kickoff"
+before_s = 60
+to = ["phone"]
+
+"""
 CLUSTER = '[cluster]\nurl = "redis://127.0.0.1:9"\n[board]'
 # What is replaced in the valid configuration, by what, the keys that are applied, those that are not.
 CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
