@@ -81,6 +81,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "get",
         "watch",
         "test",
+        "mcp",
     }
     of_links, of_archive = {"explain", "suggest", "stats"}, {"info", "check", "seal", "export"}
     assert commands | of_links | of_archive == {*named}

@@ -55,6 +55,7 @@ from web.cli import (
     archive_command,
     clv_command,
     links_command,
+    mcp_command,
     surebets_command,
     trace_command,
 )
@@ -362,6 +363,7 @@ def _parser() -> argparse.ArgumentParser:
     links = command("links", lambda given: _print(given.lines(given)), "ask why events are linked or not")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
+    mcp_command.add_options(command("mcp", mcp_command.run, "give agents tools that ask a running service"))
     clv_command.add_options(command("clv", clv_command.run, "print closing line values of your own bets"))
     boards.add(command)
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
