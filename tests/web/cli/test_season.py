@@ -24,7 +24,7 @@ from tests.support.oracles.spreadsheet import fair_shares
 from tests.support.recordings import football_data
 from web.__main__ import main
 
-pytestmark = [pytest.mark.recordings, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.recordings, pytest.mark.timeout(3600)]
 SEASON = "E0_2526*"
 Odds = tuple[float, ...]
 Match = tuple[str, str]
