@@ -20,6 +20,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     ".ci": (),
     "config": ("tests/deploy", "tests/docs"),
     "config/deploy": ("tests/deploy",),
+    "config/pages": ("tests/browser",),
     "config/programs": ("tests/actors/pipeline/program",),
     "docs": ("tests/docs",),
     "scripts": ("tests/docs",),
