@@ -18,8 +18,8 @@ class State(StrEnum):
 class Alert(Struct, frozen=True):
     """A transition of a rule and its subject.
 
-    `id` is "<rule> <subject> <version>", the same after a crash; `when` is the kind of the rule. `version`
-    and `at` (Unix seconds) are of the commit at which the transition happened. `subject` is one text:
+    `id` is "<rule> <subject> <version>", the same after a crash; `when` is the kind of the rule. The
+    transition happened at `at` (Unix seconds); `version` was the newest then. `subject` is one text:
     fixture id, market, outcome, bookmaker, or source. `title` is one line of plain text; it has names, so
     each form of receiver escapes it. `details` has names, league, kick_off, market, outcome, bookmaker,
     odds, before, ev, profit and the like. `to` are ids of receivers.

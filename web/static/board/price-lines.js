@@ -207,8 +207,10 @@ function timesOf(values, clock) {
 
 function changeOf(first, now) {
     if (first === null || now === null) return NONE;
-    const change = ((now / first - 1) * 100).toFixed(1);
-    return `${change > 0 ? "+" : ""}${Number(change) === 0 ? "0.0" : change} %`;
+    const change = (now / first - 1) * 100;
+    const shown = Math.abs(change).toFixed(1);
+    const sign = change > 0 ? "+" : "−";
+    return `${Number(shown) === 0 ? "" : sign}${shown} %`;
 }
 
 /** Null if they are not known, as where the service is older. */
