@@ -68,7 +68,7 @@ R = TypeVar("R", bound=Record[Any])
 class Recent(Struct, Generic[R], frozen=True):
     """The changes up to `version`: shown items in the order of the list, and gone items by id.
 
-    With `is_merged` they come from several commits. `pending` events were not linked yet (fixtures only).
+    With `is_merged` they come from several commits. `pending` counts unlinked events (fixtures only).
     """
 
     version: int

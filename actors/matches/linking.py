@@ -61,7 +61,7 @@ class Waiting:
 
     @property
     def depth(self) -> int:
-        """The number of waiting events, 0 if all wait."""
+        """The number of events that wait by name; 0 also while the whole board waits."""
         return len(self._keys or ())
 
     def add(self, snapshot: Snapshot) -> None:

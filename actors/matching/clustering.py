@@ -125,7 +125,7 @@ def clustered(
 def _compare(
     nodes: list[Node], pairs: _Pairs, comparator: Comparator, resembling: Resembling
 ) -> Sliced[None]:
-    """Fill in the pairs."""
+    """Compare the nodes that resemble each other, and add the comparisons to `pairs`."""
     at: dict[Description, list[int]] = {}
     for i, node in enumerate(nodes):
         at.setdefault(node.description, []).append(i)

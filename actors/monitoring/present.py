@@ -40,7 +40,7 @@ class Present:
     release: str
 
     def collect(self) -> Iterator[Metric]:
-        """Return the present metrics; unknown ones are left out."""
+        """Return the metrics as they are now, without those whose value is unknown."""
         snapshot, now = self.board.newest, self.clock.now()
         self.status.observe(snapshot, now)
         for name, values in self._values(snapshot, now):

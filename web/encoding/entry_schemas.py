@@ -229,12 +229,12 @@ def _times(entry: Entry) -> tuple[float, float | None, float | None]:
 
 
 def left_market(of: Market) -> EntryMarket:
-    """Return the form of another market than 1X2 that has left the board."""
+    """Return how a trace shows a market, other than 1X2, that has left the board."""
     return EntryMarket(str(of), None, None, None, None)
 
 
 def market(entry: Entry, listed: EntryList | None) -> EntryMarket:
-    """Return the form of another market than 1X2 that is on the board."""
+    """Return how a trace shows a market, other than 1X2, that is on the board."""
     match = entry.match
     odds = dict[str, float | None](zip(match.market.outcomes, match.prices, strict=True))
     received_at = entry.updated if match.source_time is None else entry.received_at
@@ -242,7 +242,7 @@ def market(entry: Entry, listed: EntryList | None) -> EntryMarket:
 
 
 def rejected_market(of: Market, reason: str, kept: KeptRejected | None) -> EntryMarket:
-    """Return the form of another market than 1X2 that is rejected now."""
+    """Return how a trace shows a market, other than 1X2, that is rejected now."""
     if kept is None:
         return EntryMarket(str(of), None, None, None, None, reason)
     odds = dict[str, float | None](zip(of.outcomes, kept.match.prices, strict=True))

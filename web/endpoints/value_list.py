@@ -65,7 +65,7 @@ class AskedValues(Struct, frozen=True):
 
 
 class Values:
-    """Finds values on the boards of `live`."""
+    """Finds prices above the fair price on the boards of `live`."""
 
     def __init__(self, live: Live, clock: Clock) -> None:
         self._live, self._clock = live, clock

@@ -182,7 +182,7 @@ class Answers:
         return page.epoch == self.board.newest.epoch and self.board.is_valid(page.deadlines)
 
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
-        """Return the list of `view` even if it is not serving; with gzip as blocks of a member."""
+        """Return the list of `view`, serving or not, as plain JSON or as the blocks of a gzip body."""
         while True:
             snapshot = await self._read(view)
             page = self._page(view, snapshot)
@@ -191,7 +191,7 @@ class Answers:
                 return page.listed(coding, made.parts)
 
     async def chosen(self, view: FixturesOf, choice: Choice, client: str | None) -> Made:
-        """Return some fixtures of `view` even if it is not serving.
+        """Return some fixtures of `view`, serving or not.
 
         Raises: Problem 429 or 503 if the client, or all single clients, have caused too much work.
         """

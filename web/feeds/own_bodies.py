@@ -165,7 +165,7 @@ class OwnBodies:
             raise Problem(429, "too_many_requests", detail, {"Retry-After": str(ceil(wait_s))})
 
     def charge(self, client: str | None, work_s: float) -> None:
-        """Charge a client for work that was done elsewhere."""
+        """Charge a client for work that was done for it in a thread."""
         self._work.charge(client, work_s, elapsed_s())
 
     def hold(self, parts: Sequence[bytes]) -> OwnBody:

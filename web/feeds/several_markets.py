@@ -257,7 +257,7 @@ class SeveralFrames(Frames[SeveralView, Any]):
         self._live = live
 
     def listed(self, view: SeveralView) -> FixturesOf:
-        """Return the list of the view's first market; lists of several boards are made elsewhere."""
+        """Return the list of the view's first market; the lists of several markets are joined elsewhere."""
         return FixturesOf(view.views[0])
 
     def _shown(self, record: SeveralRecord, view: SeveralView) -> bytes:

@@ -86,7 +86,10 @@ def copied(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Cursor
 
 
 def rosters(connection: sqlite3.Connection) -> list[RosterRow]:
-    """Return the bookmakers by version; none from a file without the tables. Raises: ValueError."""
+    """Return the bookmakers from each version on that changed them; none from an older file.
+
+    Raises: ValueError.
+    """
     if not has_links(connection):
         return []
     found: dict[tuple[int, int], list[tuple[BookmakerId, SourceName, Prices | None]]] = {}

@@ -116,13 +116,13 @@ def market_fixtures_from(
 
 
 def wire_sides(sides: SideEvents) -> WireSides:
-    """Return the side events in wire form."""
+    """Return the events without 1X2 prices in wire form."""
     events = [sides.by_event[key] for key in sorted(sides.by_event)]
     return WireSides(tuple(events), tuple(sorted(sides.heads.items(), key=lambda item: item[0])))
 
 
 def sides_from(wire: WireSides) -> SideEvents:
-    """Decode the side events."""
+    """Decode the events without 1X2 prices."""
     homes: dict[FixtureId, list[EventKey]] = {}
     for event in wire.events:
         homes.setdefault(event.home, []).append(event.key)

@@ -16,7 +16,7 @@ from actors.core.messages import Batch, BookmakerId, Document, Payload, Scope
 from actors.pipeline.fanout import batch_of
 from actors.source_api.program import ListChange, ProgramLists
 
-# Scopes in recordings only; only those of lines have a body.
+# These scopes are in recordings only. Payloads of LINES_SCOPE have the lines as body, all others none.
 LINES_SCOPE = Scope("lines")
 START_SCOPE = Scope("start")  # a process started
 EXIT_SCOPE = Scope("exit")  # a process ended, and its lists were withdrawn

@@ -145,7 +145,7 @@ class Events:
         removed: dict[SourceMatchId, str] = {
             each: Reason.INCOMPLETE
             if event_id_of(each) == match_id
-            else "withdrawn"  # listed under the match's old id
+            else "withdrawn"  # the match has another id now
             for each in sorted(gone)
         }
         removed.update(reasons)

@@ -146,7 +146,7 @@ def types_of(kinds: Iterable[Kind]) -> list[str]:
 
 
 def _teams(definition: MarketDefinition, sides: Sides | None) -> Teams | None:
-    """Return the teams by their first runners; None if the result has other teams, or swapped ones."""
+    """Return the first runner of home and of away; None if they differ from the 1X2 market's `sides`."""
     first: dict[int | float | None, RunnerDefinition] = {}
     for runner in definition.runners or ():
         if runner.sortPriority in {HOME_PRIORITY, AWAY_PRIORITY}:

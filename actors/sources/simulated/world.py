@@ -138,7 +138,7 @@ class World:
         return None if max(found) > _DECIDED else found
 
     def rates(self, fixture: SimulatedMatch, at: int) -> tuple[float, float]:
-        """Return the expected goals of home and away from `at` on."""
+        """Return how many more goals home and away are expected to score after `at`."""
         (home_rate, away_rate), left = fixture.rates, share_left(fixture, at)
         own = 74 * fixture.slot.number + 101 * fixture.number
         home_rate *= left * math.exp(self._offset(own, at))

@@ -1,1 +1,1 @@
-"""`oddsboard mcp`: the tools of a program that speaks the Model Context Protocol (docs/agents.md)."""
+"""`oddsboard mcp`: a server of the Model Context Protocol, whose tools agents call (docs/agents.md)."""
