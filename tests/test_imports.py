@@ -29,7 +29,7 @@ LISTENING = {
 """These own the listening socket."""
 TELLING = {"web.server.notify"}
 """It tells the service manager of this machine."""
-ASKING = {"web.cli.asking", "web.client.aio", "web.client.sync"}
+ASKING = {"web.cli.agents.service", "web.cli.asking", "web.client.aio", "web.client.sync"}
 """Clients of a running service."""
 
 

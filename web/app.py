@@ -38,7 +38,6 @@ from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, events, links
 from web.endpoints.past import closing, lines, movers, value_record
 from web.feeds.catching_up import BEHIND_S, CatchUp
-from web.feeds.first_links import FirstLinks
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.older_changes import OlderChanges
@@ -46,6 +45,7 @@ from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
 from web.feeds.several_markets import SeveralFrames
 from web.feeds.subscribers import Audience, Live
+from web.feeds.waiting.first_links import FirstLinks
 from web.protocol import quart_setup
 from web.protocol.access import Access
 from web.protocol.contract import Operation

@@ -80,7 +80,7 @@ class Machine(Protocol):
 
 
 class TickingKind(Struct, frozen=True):
-    """A kind of source that computes prices; `check(options, keys)` raises ValueError for a wrong option."""
+    """A kind of source that computes prices; `check(options, keys)` raises ValueError for a bad option."""
 
     name: str
     options: type[SourceOptions]

@@ -10,9 +10,9 @@ from actors.core.clock import Clock
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from web.encoding.value_schemas import ValueList
 from web.endpoints.past.bodies import Body, answered
-from web.endpoints.value_list import AskedValues, Values
 from web.feeds.lists import UNCACHED
 from web.feeds.subscribers import Live
+from web.feeds.values import AskedValues, Values
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import acceptable
 from web.protocol.query import LEAGUE, MARKET

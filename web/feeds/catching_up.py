@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.errors import CommitLateError
-from web.feeds.first_links import FirstLinks
+from web.feeds.waiting.first_links import FirstLinks
 from web.protocol.negotiation import newest_version
 
 BEHIND_S = 5.0

@@ -21,7 +21,7 @@ from tests.support.peers.stream_client import streaming
 from tests.support.systems.committing import Committing
 from tests.support.systems.site import NAMES, SOURCE, Site, open_site, site_status
 from tests.support.time.virtual import ManualClock
-from web.feeds.first_links import AT_HAND_S, LONGEST_S, FirstLinks, NotLinkedError
+from web.feeds.waiting.first_links import AT_HAND_S, LONGEST_S, FirstLinks, NotLinkedError
 
 pytestmark = pytest.mark.anyio
 
