@@ -33,13 +33,13 @@ from actors.matches.model import Fixture, Highest, Place
 from actors.matching.event import FixtureId
 from scripts.benchmarks.archive_figures import DAY_S, Running, SetClock, running
 from scripts.benchmarks.figures import markdown, median, short
+from web.endpoints.past.bodies import encoded
 from web.endpoints.past.closing import _Form as ClosingForm
 from web.endpoints.past.closing import _made as closing_made
 from web.endpoints.past.line_schemas import Form
 from web.endpoints.past.lines import _made as lines_made
-from web.endpoints.past.lines import encoded
 from web.endpoints.past.mover_schemas import shown
-from web.protocol.negotiation import Coding
+from web.protocol.negotiation import Coding, Format
 
 FIRST_S = 1_794_960_000.0  # a midnight
 BOOKMAKERS, PRICES, CLOSED, WINDOW_S, RUNS = 50, 10_000, 200, 900, 3
@@ -106,7 +106,7 @@ def figures(live: Running, days: Days) -> Iterator[list[str]]:
     def closes() -> object:
         span = int(KICK_OFF_S * 1000), int(KICK_OFF_S + CLOSED) * 1000
         asked = AskedClosings(*span, now_ms, ONE_X_TWO, bookmakers, Method.POWER)
-        return closing_made(days, asked, ClosingForm(titles, None, None, Coding.GZIP))
+        return closing_made(days, asked, ClosingForm(titles, None, None, Coding.GZIP, Format.JSON, b""))
 
     fixtures = [*fixtures_on(live)]
     entries = sum(len(fixture.listed) for fixture in fixtures)

@@ -18,9 +18,8 @@ PAGE = "/"
 METRICS = "/metrics"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready", "/monitor/events"]
-LIVE = [
-    f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets", "lines", "value")
-]
+_LISTS = ("changes", "stream", "fixtures", "surebets", "markets", "lines", "value", "alerts")
+LIVE = [f"/api/v2/{name}" for name in _LISTS]
 CONTRACT = ["/docs", "/openapi.json"]
 NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream", "/api/v2/lines"}  # the last of an entry alone
 NO_PATHS = (
@@ -40,6 +39,7 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
     assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
+        "/api/v2/alerts": ["since"],
         "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "weak", "wait"],
         "/api/v2/fixtures": ["bookmaker", "market", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/lines": ["id", "market", "from", "to", "points"],

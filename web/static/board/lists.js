@@ -25,7 +25,7 @@ export async function askMarkets() {
     return (await asked("api/v2/markets"))?.markets ?? null;
 }
 
-/** The values of the usual market, or of any, and `at`, the service's time (Unix seconds); null if unknown. */
+/** The values of the usual market, or of any, and `at`, the service's time (Unix s); null if unknown. */
 export async function askValues(isAny) {
     try {
         const signal = AbortSignal.timeout(VALUES_MS);

@@ -22,10 +22,10 @@ const FAULTS = {
  * Return the condition of the service, `{ level, text, reason }`, from an answer of /health (null: none).
  *
  * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing or
- * may soon be, or the archive, the cluster or the alerts have a fault) or "fail" (there are no prices). `text`
- * is one sentence. `reason` is the last error of the first thing that it names, "" without one. `health` may also
- * be the field of that name in /monitor, where only `draining` says that the service is being stopped. `at`
- * writes a time in the past.
+ * may soon be, or the archive, the cluster or the alerts have a fault) or "fail" (there are no prices).
+ * `text` is one sentence. `reason` is the last error of the first thing that it names, "" without one.
+ * `health` may also be the field of that name in /monitor, where only `draining` says that the service is
+ * being stopped. `at` writes a time in the past.
  *
  * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
  * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
