@@ -1,4 +1,4 @@
-"""What became of values: the first price of each that was flagged, judged by the consensus at the close.
+"""The record of values: the first price of each flag, judged by the consensus at the close.
 
 Pure. The past has no confirmations: a price counts while it is on the board, and of a company's prices the
 one that changed last. Commissions and companies are today's; fees are not kept. docs/archive.md has the

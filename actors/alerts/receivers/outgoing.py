@@ -1,4 +1,4 @@
-"""What a receiver gets: a request, or a program to run."""
+"""A request to a receiver, or a program to run for it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _READY: Final = 32  # fixtures handled between two yields
 
 
 class Commit(Struct, frozen=True, eq=False):
-    """What a commit changed on the board of a kind of market, and the board afterwards."""
+    """The changes that a commit made on the board of a kind of market, and the board afterwards."""
 
     kind: Kind
     changes: tuple[FixtureChange, ...]

@@ -69,7 +69,7 @@ class ValueRecord(Struct, frozen=True):
 _FILTERS = (FROM, TO, MIN_EV, MARKETS)
 OPERATIONS = {
     PATH: Operation(
-        "What became of values",
+        "The record of values",
         "Each price with value counts once, when it was first seen, and is judged by the consensus of the"
         " others at the kick-off.",
         (
