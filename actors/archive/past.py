@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
 from errno import EAGAIN, EBUSY, EIO
@@ -294,16 +294,21 @@ class Days:
 
 
 class Past:
-    """The archive, readable from the event loop."""
+    """The archive, readable from the event loop; `threads` run the reads."""
 
     def __init__(
-        self, folder: Folder, writer: Writer, status: ArchiveStatus, read_s: float = READ_S
+        self,
+        folder: Folder,
+        writer: Writer,
+        status: ArchiveStatus,
+        read_s: float = READ_S,
+        threads: Executor | None = None,
     ) -> None:
         self.status = status
         self._writer = writer
         self._days = Days(folder, lambda: writer.live_day)
         self._limiter: anyio.CapacityLimiter | None = None
-        self._threads = ThreadPoolExecutor(MAX_HANGING, "past")
+        self._threads = threads or ThreadPoolExecutor(MAX_HANGING, "past")
         self._running: set[Future[Any]] = set()
         self._read_s = read_s
 

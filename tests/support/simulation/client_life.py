@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ import anyio
 import msgspec
 
 from actors.archive.archive import Archive
+from actors.archive.past import Past
 from actors.board.history import HistoryLimits
 from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, Match
@@ -84,7 +86,7 @@ class Life:
         status.is_idle = lambda: True
         self.audience = Audience(self.published.history, 100, 100, fixtures, status.metrics)
         parts = (self.published, status, NAMES, clock, self.audience)
-        past = None if self.archive is None else self.archive.past()
+        past = None if self.archive is None else _past(self.archive)
         self.app = front_end(*parts, limits=ClientLimits(UNLIMITED), past=past).asgi_app
 
     def publish(self, bookmaker: str, *matches: Match, is_written: bool = True) -> None:
@@ -114,6 +116,23 @@ class Life:
         if self.archive is not None and is_written:
             self.archive.writer.step()
         self.committed()
+
+
+class _AtOnce(Executor):
+    """Runs each read where it is asked for, because virtual time does not wait for threads."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function, and return its result or error as a future."""
+        done: Future[Any] = Future()
+        try:
+            done.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the reader of the future gets it
+            done.set_exception(error)
+        return done
+
+
+def _past(archive: Archive) -> Past:
+    return Past(archive.folder, archive.writer, archive.status, threads=_AtOnce())
 
 
 @dataclass
