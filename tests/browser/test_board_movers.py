@@ -1,4 +1,4 @@
-"""What moved most, in place of the list of matches, in Chromium."""
+"""The list of movers, in place of the list of matches, in Chromium."""
 
 from __future__ import annotations
 

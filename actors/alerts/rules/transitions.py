@@ -16,11 +16,11 @@ A **transition** of a rule and its subject is the first moment T with all of the
 
 The version of the transition is the newest at T. The basis is what may not change meanwhile: for `surebet`
 and `value` the fixture's entries, and how surely each is linked. A price alone has no basis. A change of
-the basis, or a subject that comes inside, begins anew. What holds then, or begins to hold without 4, is
-*noted*, and has to end before a transition. So none of these is a transition: a start, a first price, a
-price that is back, a bookmaker that comes or goes, a source gone dark or back, a link made or ended, a
-surebet back at unchanged prices. For `move` there is no basis, because only commits that change no basis
-move its value (`path.py`).
+the basis, or a subject that comes inside, begins anew. A condition that holds then, or begins to hold
+without 4, is *noted*, and has to end before a transition. So none of these is a transition: a start, a
+first price, a price that is back, a bookmaker that comes or goes, a source gone dark or back, a link made
+or ended, a surebet back at unchanged prices. For `move` there is no basis, because only commits that
+change no basis move its value (`path.py`).
 
 After a transition, the first version at which the condition does not hold, or the subject is not inside,
 is its *end*. Rules of what can end tell it. A transition less than `cooldown_s` after the one told last

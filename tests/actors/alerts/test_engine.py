@@ -84,7 +84,7 @@ async def test_a_source_that_goes_dark_and_is_back_fires_no_rule_of_prices(tmp_p
 
 
 async def test_a_source_that_never_answered_is_no_news(tmp_path: Path) -> None:
-    """What is wrong at a start is noted."""
+    """A fault at a start is noted."""
     service = _Service(tmp_path, SOURCE)
     service.web.answer = refusing
     async with running(service):

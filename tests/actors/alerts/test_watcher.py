@@ -1,4 +1,4 @@
-"""What rules tell of a small board: names, values, and nothing after commits that were not seen."""
+"""Rules over a small board: names, values, and no alert after commits that were not seen."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_events_of_earlier_lives_are_kept(folder: Folder) -> None:
 
 
 def test_old_events_are_removed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of more than two weeks ago, and the oldest of too many."""
+    """Events of more than two weeks ago go, and the oldest of too many."""
     monkeypatch.setattr(journal, "MAX_ROWS", 2)
     monkeypatch.setattr(journal, "TIDY_S", 0.0)
     now = wall_s()

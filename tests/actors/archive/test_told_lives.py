@@ -1,4 +1,4 @@
-"""What is told of lines, closes, members and moves, compared with a naive reading of the same archive."""
+"""Lines, closes, members and moves, compared with a naive reading of the same archive."""
 
 from __future__ import annotations
 

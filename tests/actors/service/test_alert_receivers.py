@@ -37,7 +37,7 @@ ENVIRONMENT = {
 
 
 def test_no_part_of_an_address_is_shown(tmp_path: Path) -> None:
-    """What could open the receiver to somebody is among the secrets, and not in what check-config says."""
+    """Addresses and keys of receivers are among the secrets, and check-config does not print them."""
     path = tmp_path / "mine.toml"
     path.write_text(CONFIG + RECEIVERS, "utf-8")
     settings = load(path, ENVIRONMENT)
