@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import CATCH_THE_SOURCE, OpenContext
+from tests.support.browsing import CATCH_THE_SOURCE, NO_STREAM, OpenContext
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -109,6 +109,7 @@ def test_a_bookmakers_page_is_a_link_that_tells_it_nothing(site: Offered, page: 
         route.fulfill(json=body)
 
     site.offer(DERBY)
+    page.add_init_script(NO_STREAM)
     page.route("**/api/v2/fixtures", answer)
     page.goto(site.start().base)
     _match(page, "Home Town").click()

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import OWN_STREAM, Complaints, OpenContext
+from tests.support.browsing import NO_STREAM, OWN_STREAM, Complaints, OpenContext
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -181,6 +181,7 @@ def test_the_count_stands_behind_the_name_of_a_league(site: Offered, page: Page)
         body["fixtures"][0].update(league="ליגת העל", league_id="isr.1", country=None)
         route.fulfill(json=body)
 
+    page.add_init_script(NO_STREAM)
     page.route("**/api/v2/fixtures", answer)
     page.reload()
 

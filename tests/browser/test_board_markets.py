@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import OWN_STREAM, OpenContext
+from tests.support.browsing import NO_STREAM, OpenContext
 from tests.support.systems import process
 from tests.support.systems.feed import Fixture, Offered
 from tests.support.systems.process import Service, service
@@ -43,10 +43,6 @@ BOARD = """async (lists) => {
         return [moves.filter(Boolean).length, bestOf(match, [column]).map(({ price }) => price)];
     });
 }"""
-NO_STREAM = f"""
-{OWN_STREAM}
-window.EventSource = class {{ addEventListener() {{}} close() {{}} }};
-"""
 CUT = """() => {
     const marks = [...document.querySelectorAll(".match .top-price")];
     const isOver = (cell) => cell.scrollWidth > cell.clientWidth;

@@ -21,6 +21,11 @@ window.EventSource = class extends EventSource {{
     }}
 }};
 """
+NO_STREAM = f"""
+{OWN_STREAM}
+window.EventSource = class {{ addEventListener() {{}} close() {{}} }};
+"""
+"""A page then keeps the list that a test changed: no stream replaces it."""
 
 
 _LINKING = re.compile(r"status of 503 .*/api/v2/fixtures\)$")

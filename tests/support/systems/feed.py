@@ -157,7 +157,7 @@ class Offered:
         self.peer.answers[PATH] = respond(_sheet(fixtures))
 
     def start(self) -> Service:
-        """Start the service unless it runs, always at the same address; wait until it has prices."""
+        """Start the service unless it runs, always at one address; wait until its prices are linked."""
         if self._service is None or self._service.process.poll() is not None:
             config = self.folder / "offered.toml"
             config.write_text(
@@ -169,6 +169,7 @@ class Offered:
             self._bind = self._service.base.removeprefix("http://")
         service = self._service
         eventually(lambda: service.has("live", "bet365") and service.has("live", "bwin"), "both are live")
+        eventually(lambda: service.get("/api/v2/fixtures").is_success, "they are linked")
         return service
 
 
