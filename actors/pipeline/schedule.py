@@ -30,7 +30,7 @@ MAX_TOLD = 16  # targets told as asked at a time, so that a take-over misses few
 UNTOLD_S = 0.2  # between two checks whether a due target is permitted
 
 
-class Told(Struct, frozen=True):
+class ScheduleState(Struct, frozen=True):
     """A schedule for another process: the seconds until targets are due, and the plan's budget."""
 
     dues: dict[Scope, float]
@@ -79,7 +79,7 @@ class Schedule:
         """From now on ask only targets that were told and permitted."""
         self._permitted = {}
 
-    def tell(self, now: Instant) -> Told:
+    def tell(self, now: Instant) -> ScheduleState:
         """Return the state for another process; requests that may be sent soon count as sent."""
         rows = [
             (self._wait_s(target, self._rows[target.scope], now), order, target)
@@ -100,13 +100,13 @@ class Schedule:
         }
         unknown = {scope: max(at - now.mono, 0.0) for scope, at in self._dues_mono.items()}
         told = [target for _, _, target in rows if target.scope in self._told]
-        return Told(unknown | dues, self.plan.carried(told, now))
+        return ScheduleState(unknown | dues, self.plan.carried(told, now))
 
     def permit(self, until_mono: float) -> None:
         """Permit the targets of the last `tell` that were not asked since, until `until_mono`."""
         self._permitted = dict.fromkeys(self._told, until_mono)
 
-    def resume(self, told: Told, now: Instant) -> None:
+    def resume(self, told: ScheduleState, now: Instant) -> None:
         """Continue from the state of another process; an empty `told` means that the budget is unknown."""
         self._asked.clear()
         self._told.clear()

@@ -37,7 +37,7 @@ from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_s
 from actors.monitoring.status import ArchiveStatus, ServiceStatus
 from actors.monitoring.transitions import polling_stopped
 from actors.pipeline.linker import LinkerActor
-from actors.pipeline.schedule import Schedule, Told
+from actors.pipeline.schedule import Schedule, ScheduleState
 from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.facts import announce
@@ -239,7 +239,7 @@ class _Polls:
             return
         if not told:
             announce(log, "polls.lost", source=source)
-        found = msgspec.msgpack.decode(told, type=Told) if told else Told({})
+        found = msgspec.msgpack.decode(told, type=ScheduleState) if told else ScheduleState({})
         self._schedules[source].resume(found, self._clock.now())
 
 

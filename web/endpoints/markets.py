@@ -12,7 +12,7 @@ from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, f
 from actors.matching.event import FixtureId
 from web.encoding.market_schemas import Listed, MarketList
 from web.encoding.schemas import cursor_of
-from web.feeds.own_bodies import Made, Room
+from web.feeds.own_bodies import Content, Room
 from web.feeds.subscribers import Live
 from web.protocol.contract import CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import has_already
@@ -49,10 +49,10 @@ def handlers(live: Live) -> dict[str, Handler]:
         if has_already(request.header(b"if-none-match") or "", tag):
             return prepared(304, headers, None)
 
-        def make(room: Room) -> Sliced[Made]:
+        def make(room: Room) -> Sliced[Content]:
             body = yield from _listed(live, boards, fixture_id, version)
             room(len(body))
-            return Made(version, (body,))
+            return Content(version, (body,))
 
         body = await live.answers.own.get((PATH, fixture_id), version, request.client, make)
         parts = () if body is None else body.parts

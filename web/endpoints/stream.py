@@ -21,7 +21,7 @@ from actors.core.errors import CommitLateError
 from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
 from web.feeds import messages
-from web.feeds.own_bodies import Made, OwnBody
+from web.feeds.own_bodies import Content, OwnBody
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.moments import since_of
@@ -231,7 +231,7 @@ class _Follower:
         self._audience.resets[reset_reason].inc()
         return [*self._coded(messages.reset(reset_reason, made.version)), *self._take(made)]
 
-    def _take(self, made: Made | OwnBody) -> Sequence[bytes]:
+    def _take(self, made: Content | OwnBody) -> Sequence[bytes]:
         """Return the parts of the next message, and note the version that the client then has."""
         self._version, self._epoch = made.version, self._frames.history.epoch
         if self._member is not None and made.text is not None:

@@ -14,7 +14,7 @@ from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.segments import gzipped
 from web.feeds.fixture_lists import Choice, FixturesOf, some_of
-from web.feeds.own_bodies import Made, Making, Room
+from web.feeds.own_bodies import Content, Making, Room
 from web.protocol.negotiation import Coding
 
 
@@ -27,7 +27,7 @@ def odds_as_csv(
 ) -> Making:
     """Return the function that makes the list of these parts as CSV."""
 
-    def make(room: Room) -> Sliced[Made]:
+    def make(room: Room) -> Sliced[Content]:
         pieces, size = [OF_ODDS], 0
         for run in (yield from lists.runs(parts, snapshot)):
             for segment in run.segments:
@@ -35,7 +35,7 @@ def odds_as_csv(
                 room(size := size + len(pieces[-1]))
                 yield
         lists.forget(snapshot)
-        return Made(version, (yield from coded(pieces, coding)), coding)
+        return Content(version, (yield from coded(pieces, coding)), coding)
 
     return make
 

@@ -46,7 +46,7 @@ from web.feeds.fixture_lists import (
     of_market_listed,
     some_of,
 )
-from web.feeds.own_bodies import Key, Made, Making, OwnBodies, Room
+from web.feeds.own_bodies import Content, Key, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, Format, acceptable, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
@@ -181,7 +181,7 @@ class Answers:
         """Return whether a page is from the board's current epoch, and none of its deadlines has passed."""
         return page.epoch == self.board.newest.epoch and self.board.is_valid(page.deadlines)
 
-    async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
+    async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Content:
         """Return the list of `view`, serving or not, as plain JSON or as the blocks of a gzip body."""
         while True:
             snapshot = await self._read(view)
@@ -190,7 +190,7 @@ class Answers:
             if made is not None and self._holds(page):
                 return page.listed(coding, made.parts)
 
-    async def chosen(self, view: FixturesOf, choice: Choice, client: str | None) -> Made:
+    async def chosen(self, view: FixturesOf, choice: Choice, client: str | None) -> Content:
         """Return some fixtures of `view`, serving or not.
 
         Raises: Problem 429 or 503 if the client, or all single clients, have caused too much work.
@@ -200,7 +200,7 @@ class Answers:
             page = self._page(view, snapshot)
             made = await self._made(page, Coding.IDENTITY, snapshot, choice, client)
             if made is not None and self._holds(page):
-                return Made(page.version, made.parts)
+                return Content(page.version, made.parts)
 
     async def fixture(
         self,
@@ -304,7 +304,7 @@ class Answers:
         """Return the function that makes the body with some fixtures, or with all in another form."""
         version, where = page.version, page.cursor
 
-        def make(room: Room) -> Sliced[Made]:
+        def make(room: Room) -> Sliced[Content]:
             state, main = fixtures_of(snapshot), self._state(snapshot)
             self.fixtures.fit(state)
             pieces, count, size, asked, chosen = list[bytes](), 0, 0, choice.league, choice
@@ -312,7 +312,7 @@ class Answers:
                 chosen = msgspec.structs.replace(choice, league=league)
             if view.format is Format.CSV:
                 made = yield from fixtures_as_csv(self.fixtures, view, chosen, state, room)
-                return Made(version, (yield from coded(made, coding)), coding)
+                return Content(version, (yield from coded(made, coding)), coding)
             for few in some_of(view, chosen, state):
                 if few:
                     formed = [self.fixtures.formed(shown, view.form, state.terms) for shown in few]
@@ -327,7 +327,7 @@ class Answers:
             if chosen is not choice and chosen.league is not None:
                 more += of_league(chosen.league)
             head, tail = ends(version, count, self.fixtures.name, more)
-            return Made(version, (yield from coded((head, *pieces, tail), coding)), coding)
+            return Content(version, (yield from coded((head, *pieces, tail), coding)), coding)
 
         return make
 
@@ -369,15 +369,15 @@ class _Page:
         self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
         self.making = {coding: anyio.Lock() for coding in Coding}
         self.ready: dict[Coding, Prepared] = {}
-        self._blocks: Made | None = None
+        self._blocks: Content | None = None
 
-    def listed(self, coding: Coding, parts: Sequence[bytes]) -> Made:
+    def listed(self, coding: Coding, parts: Sequence[bytes]) -> Content:
         """Return the list with these parts; with gzip as blocks, made once for all streams."""
         if coding is Coding.IDENTITY:
-            return Made(self.version, parts)
+            return Content(self.version, parts)
         if self._blocks is None:
             blocks, text = blocks_of(parts)
-            self._blocks = Made(self.version, blocks, coding, text)
+            self._blocks = Content(self.version, blocks, coding, text)
         return self._blocks
 
     def headers(self, coding: Coding) -> dict[str, str]:

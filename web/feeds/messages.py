@@ -34,7 +34,7 @@ from web.feeds.fixture_lists import (
 )
 from web.feeds.lists import Answers, Listed, View
 from web.feeds.older_changes import UNKNOWN, Older, OlderChanges
-from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
+from web.feeds.own_bodies import SMALL_BYTES, Content, Making, OwnBody, Room
 from web.protocol.negotiation import Coding
 from web.protocol.problems import Problem
 
@@ -109,7 +109,7 @@ class Frames(ABC, Generic[V, R]):
         if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
 
-        def make(room: Room) -> Sliced[Made | None]:
+        def make(room: Room) -> Sliced[Content | None]:
             delta = yield from self._delta(view, since, room, older, is_marked=False)
             if delta is None or coding is Coding.IDENTITY or sum(map(len, delta.parts)) < MIN_GZIP_BYTES:
                 return delta
@@ -137,7 +137,7 @@ class Frames(ABC, Generic[V, R]):
         if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
 
-        def make(room: Room) -> Sliced[Made | None]:
+        def make(room: Room) -> Sliced[Content | None]:
             if (delta := (yield from self._delta(view, since, room, older, is_marked=True))) is None:
                 return None
             message = _message("changes", delta.parts, self._id(delta.version))
@@ -148,7 +148,9 @@ class Frames(ABC, Generic[V, R]):
 
         return await self._made(("message", since, last), view, client, make)
 
-    async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY, client: str | None = None) -> Made:
+    async def snapshot(
+        self, view: V, coding: Coding = Coding.IDENTITY, client: str | None = None
+    ) -> Content:
         """Return the message with the whole list; with gzip as blocks of a member.
 
         Raises: Problem, as `delta`, for the list of a league.
@@ -157,14 +159,14 @@ class Frames(ABC, Generic[V, R]):
         if made.text is None:
             message = _message("snapshot", [*made.parts], self._id(made.version))
             if coding is Coding.IDENTITY:
-                return Made(made.version, message)
+                return Content(made.version, message)
             blocks, text = await run_sliced(deflated(message, b""))
-            return Made(made.version, blocks, coding, text)
+            return Content(made.version, blocks, coding, text)
         head = _head("snapshot", self._id(made.version))
         blocks, text = between(head, made.parts, made.text, _END)
-        return Made(made.version, blocks, coding, text)
+        return Content(made.version, blocks, coding, text)
 
-    async def _list(self, view: V, coding: Coding, client: str | None) -> Made:
+    async def _list(self, view: V, coding: Coding, client: str | None) -> Content:
         """Return all items of a view as JSON, plain or as the deflate blocks of a gzip body."""
         del client
         return await self._answers.listed(self.listed(view), coding)
@@ -182,7 +184,7 @@ class Frames(ABC, Generic[V, R]):
 
     def _delta(
         self, view: V, since: int, room: Room, older: Older | None, *, is_marked: bool
-    ) -> Sliced[Made | None]:
+    ) -> Sliced[Content | None]:
         """Return the changes of a view from `since` to its newest version; None if they are not known."""
         recent = yield from self.history.since(view, since if older is None else older.until)
         if recent is not None and older is not None:
@@ -198,7 +200,7 @@ class Frames(ABC, Generic[V, R]):
         tail = b"]%b%b}" % (self._more(recent, view), at)
         parts = [head, *shown, b'],"removed":[', *gone, tail]
         is_empty = not (recent.shown or left)
-        return Made(recent.version, parts, is_merged=recent.is_merged, is_empty=is_empty)
+        return Content(recent.version, parts, is_merged=recent.is_merged, is_empty=is_empty)
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):
@@ -280,7 +282,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         more = linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
         return more + of_market(view.market)
 
-    async def _list(self, view: FixtureView, coding: Coding, client: str | None) -> Made:
+    async def _list(self, view: FixtureView, coding: Coding, client: str | None) -> Content:
         if view == view.whole:
             return await super()._list(view, coding, client)
         return await self._answers.chosen(self.listed(view), Choice(view.league), client)

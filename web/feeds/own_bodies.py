@@ -42,7 +42,7 @@ RETRY_AFTER = {"Retry-After": "5"}
 T = TypeVar("T")
 
 
-class Made(Struct, frozen=True):
+class Content(Struct, frozen=True):
     """The content of a body: the version that it leads to, the bytes in parts, their coding.
 
     `text` is set if the parts are blocks of a gzip member. `is_merged` says that the changes span several
@@ -63,7 +63,7 @@ class OwnBody:
     They also count for `client`, for which the body was made.
     """
 
-    def __init__(self, made: Made, of: OwnBodies, client: str | None = None) -> None:
+    def __init__(self, made: Content, of: OwnBodies, client: str | None = None) -> None:
         self.version = made.version
         self.parts = tuple(made.parts)
         self.coding = made.coding
@@ -83,7 +83,7 @@ Key: TypeAlias = tuple[Hashable, Hashable]
 """A view, whose versions rise, and the part of it in a body."""
 Room: TypeAlias = Callable[[int], None]
 """Checks that there is room for a body of this many bytes. Raises: Problem 503."""
-Making: TypeAlias = Callable[[Room], Sliced[Made | None]]
+Making: TypeAlias = Callable[[Room], Sliced[Content | None]]
 """Makes a body, or None; must check for room as the body grows."""
 
 
@@ -171,7 +171,7 @@ class OwnBodies:
     def hold(self, parts: Sequence[bytes]) -> OwnBody:
         """Return a body that was made elsewhere. Raises: Problem 503 if there is no room."""
         self._check_room(sum(map(len, parts)))
-        return OwnBody(Made(0, parts), self)
+        return OwnBody(Content(0, parts), self)
 
     def count(self, client: str | None, size: int) -> None:
         """Add `size` to the bytes in memory, also the client's; below 0 for freed bytes."""

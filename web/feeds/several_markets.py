@@ -40,7 +40,7 @@ from web.feeds.fixture_lists import (
 )
 from web.feeds.lists import Answers, unavailable
 from web.feeds.messages import Frames
-from web.feeds.own_bodies import Made, Making, OwnBody, Room
+from web.feeds.own_bodies import Content, Making, OwnBody, Room
 from web.protocol.negotiation import Coding, Format, acceptable, has_already
 from web.protocol.responses import Asked, Prepared, prepared
 
@@ -281,11 +281,11 @@ class SeveralFrames(Frames[SeveralView, Any]):
         delta = await self.delta(view, since, client=client)
         return delta.version if delta is not None and delta.is_empty else None
 
-    async def _list(self, view: SeveralView, coding: Coding, client: str | None) -> Made:
+    async def _list(self, view: SeveralView, coding: Coding, client: str | None) -> Content:
         del coding
         await self._live.read(view)
         body = await made(self._live, view, Choice(view.league), client=client)
-        return Made(body.version, body.parts)
+        return Content(body.version, body.parts)
 
 
 async def answer(
@@ -375,7 +375,7 @@ def _making(live: Live, boards: Sequence[Board], choice: Choice, coding: Coding)
     pending = max([board.state.pending_in(board.listed.versioned) for board in boards])
     more = linking(pending) + cursor(version, main.epoch) + division(boards[0].listed.form)
 
-    def make(room: Room) -> Sliced[Made]:
+    def make(room: Room) -> Sliced[Content]:
         asked, chosen, found_league = choice.league, choice, b""
         if (
             asked is not None
@@ -390,6 +390,6 @@ def _making(live: Live, boards: Sequence[Board], choice: Choice, coding: Coding)
             head, tail = ends(version, len(fixtures), FIXTURES, more + found_league)
             parts = [head, *[b"," * (at > 0) + json for at, json in enumerate(fixtures)], tail]
         room(sum(map(len, parts)))
-        return Made(version, (yield from coded(parts, coding)), coding)
+        return Content(version, (yield from coded(parts, coding)), coding)
 
     return make

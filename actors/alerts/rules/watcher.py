@@ -39,7 +39,7 @@ from actors.alerts.rules.rule import (
     waits_s,
 )
 from actors.alerts.rules.transitions import Moment, Reading, Transitions
-from actors.alerts.rules.wording import Names, Told, match_alert
+from actors.alerts.rules.wording import MatchTransition, Names, match_alert
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
@@ -328,7 +328,7 @@ class Watcher:
                 about = self._about[name, subject]
                 at_wall = self._now.wall + (at - self._now.mono)
                 now = Moment(self._now.order, self._now.version, at, at_wall)
-                self._tell(Told(rule, subject, State.FIRING, now, about))
+                self._tell(MatchTransition(rule, subject, State.FIRING, now, about))
         while self._starts and self._starts[0][0] <= wall:
             at_wall, name, fixture_id = heappop(self._starts)
             begins, watched = self._rules.get(name), self._watched.get(fixture_id)
@@ -340,7 +340,9 @@ class Watcher:
                 now = Moment(self._now.order, self._now.version, mono, at_wall)
                 reading = _begins(begins, watched.fixture, at_wall)
                 if self._transitions[name].read(fixture_id, reading, now) is State.FIRING:
-                    self._tell(Told(begins, fixture_id, State.FIRING, now, About(watched.fixture)))
+                    self._tell(
+                        MatchTransition(begins, fixture_id, State.FIRING, now, About(watched.fixture))
+                    )
 
     def _moved_at(self, rule: MatchRule) -> Callable[[str, float], float | None] | None:
         if not isinstance(rule, MoveRule):
@@ -359,7 +361,7 @@ class Watcher:
         transitions = self._transitions[rule.name]
         told = transitions.read(subject, reading, self._now, is_same=is_same)
         if told is not None and (told is State.FIRING or rule.can_end):
-            self._tell(Told(rule, subject, told, self._now, about, reading.value))
+            self._tell(MatchTransition(rule, subject, told, self._now, about, reading.value))
         if transitions.is_open(subject):
             self._about[rule.name, subject] = about
         else:
@@ -371,14 +373,14 @@ class Watcher:
         rule = self._rules[name]
         told = self._transitions[name].leave(subject)
         if told is not None and rule.can_end and about is not None:
-            self._tell(Told(rule, subject, told, self._now, about))
+            self._tell(MatchTransition(rule, subject, told, self._now, about))
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: MatchTransition) -> None:
         if told.state is State.FIRING:
             told = replace(told, value=self._value(told))
         self._offer(match_alert(told, self._names))
 
-    def _value(self, told: Told) -> float | None:
+    def _value(self, told: MatchTransition) -> float | None:
         """Return the value to tell: of a move with its sign, after a wait the present one."""
         about = told.about
         match rule := told.rule:

@@ -31,7 +31,7 @@ MAX_TITLE = 500  # characters
 Names: TypeAlias = Mapping[BookmakerId, str]
 
 
-class Told(Struct, frozen=True, gc=False):
+class MatchTransition(Struct, frozen=True, gc=False):
     """A transition to tell; `value` is the reading, None if there is none any more."""
 
     rule: MatchRule
@@ -42,7 +42,7 @@ class Told(Struct, frozen=True, gc=False):
     value: float | None = None
 
 
-def match_alert(told: Told, names: Names) -> Alert:
+def match_alert(told: MatchTransition, names: Names) -> Alert:
     """Return the alert of a rule about matches; `names` are the bookmakers' display names."""
     fixture = told.about.fixture
     match = fixture.match
@@ -69,7 +69,7 @@ def trouble_alert(told: Trouble) -> Alert:
     return _alert(told, f"{what}: {said}"[:MAX_TITLE], {"error": None if is_over else told.why})
 
 
-def _alert(told: Told | Trouble, title: str, details: Mapping[str, Detail]) -> Alert:
+def _alert(told: MatchTransition | Trouble, title: str, details: Mapping[str, Detail]) -> Alert:
     rule, subject, now = told.rule, told.subject, told.now
     alert_id = f"{rule.name} {subject} {now.version}"
     if isinstance(told, Trouble):  # several may happen at one version
@@ -82,7 +82,7 @@ def _alert(told: Told | Trouble, title: str, details: Mapping[str, Detail]) -> A
     )
 
 
-def _said(told: Told, names: Names) -> str:
+def _said(told: MatchTransition, names: Names) -> str:
     rule, about, value, is_over = told.rule, told.about, told.value, told.state is State.RESOLVED
     match rule:
         case PriceRule():
@@ -116,7 +116,7 @@ def _priced(about: About, names: Names) -> str:
     return f"{_outcome(about)} at {'' if bookmaker is None else names.get(bookmaker, bookmaker)}"
 
 
-def _details(told: Told, names: Names) -> dict[str, Detail]:
+def _details(told: MatchTransition, names: Names) -> dict[str, Detail]:
     rule, about, value = told.rule, told.about, told.value
     fixture, start = about.fixture, about.fixture.place.start
     match = fixture.match

@@ -57,7 +57,7 @@ class Nowhere(Struct, frozen=True):
     last: int
 
 
-Told: TypeAlias = Lines | Unknown | Nowhere
+LinesResult: TypeAlias = Lines | Unknown | Nowhere
 
 
 class Span(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Span(Struct, frozen=True):
     seen_ms: int
 
 
-def read_lines(days: Days, asked: Asked) -> Told:
+def read_lines(days: Days, asked: Asked) -> LinesResult:
     """Return the requested lines. Raises: OSError, sqlite3.Error, UnreadableError."""
     held = days.held()
     span = _span(days, held, asked)

@@ -16,7 +16,7 @@ import pytest
 from actors.cluster.liveness import SILENT_S
 from actors.core.clock import Instant
 from actors.core.messages import Scope
-from actors.pipeline.schedule import Schedule, Told
+from actors.pipeline.schedule import Schedule, ScheduleState
 from actors.sources.the_odds_api.answers import OddsAnswer
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
@@ -100,7 +100,8 @@ class _Month:
             self.told, self.lost = b"", self.lost + 1
             self._due.clear()
         new.schedule.resume(
-            msgspec.msgpack.decode(self.told, type=Told) if self.told else Told({}), new.now
+            msgspec.msgpack.decode(self.told, type=ScheduleState) if self.told else ScheduleState({}),
+            new.now,
         )
         self.taken_over += 1
         return new

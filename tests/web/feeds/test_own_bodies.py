@@ -13,7 +13,7 @@ from web.feeds.own_bodies import (
     MAX_KEPT_BYTES,
     MAX_WAITING,
     SMALL_BYTES,
-    Made,
+    Content,
     Making,
     OwnBodies,
     Room,
@@ -31,7 +31,7 @@ CLIENT = "198.51.100.1"
 def _making(size: int, steps: int = 1, version: int = 7, calls: list[int] | None = None) -> Making:
     """Return what makes a body of so many bytes, in steps of which each takes its whole time."""
 
-    def make(room: Room) -> Sliced[Made]:
+    def make(room: Room) -> Sliced[Content]:
         if calls is not None:
             calls.append(size)
         for step in range(1, steps):
@@ -41,7 +41,7 @@ def _making(size: int, steps: int = 1, version: int = 7, calls: list[int] | None
             yield
             room(size * step // steps)
         room(size)
-        return Made(version, [bytes(size)])
+        return Content(version, [bytes(size)])
 
     return make
 

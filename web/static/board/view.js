@@ -13,7 +13,7 @@ import { NO_MOVES } from "./movers.js";
 import { movesOf } from "./moves.js";
 import { priceIn } from "./odds.js";
 import { USUAL } from "./preferences.js";
-import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
+import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./notices.js";
 import { kept } from "./store.js";
 
 const GONE_MS = 30_000; // prices are hidden after this time without an event
