@@ -82,6 +82,8 @@ Asked = tuple[str, int]
 def firsts(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, int]:
     """Return the version of each entry's first price, for entries with a price up to the wanted version."""
     base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
+    if not ids:
+        return {}  # the day may lack the tables of the market
     rows = reader.connection.execute(_sql(reader, numbers, _FIRSTS))
     return {(ids[entry], version + base): first + base for entry, version, first in rows}
 
@@ -92,6 +94,8 @@ def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dic
     Raises: sqlite3.Error, ValueError.
     """
     base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
+    if not ids:
+        return {}
     outcomes, found = len(numbers.market.outcomes), dict[Asked, Shown]()
     rows = reader.connection.execute(_sql(reader, numbers, _SHOWN), (base, base))
     for entry, version, first, shown, at_ms, listing, left, left_ms, reason, *cells in rows:

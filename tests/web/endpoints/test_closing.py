@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from actors.markets.market import parsed
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import ManualClock
@@ -78,6 +79,23 @@ async def test_a_postponed_match_has_no_close_yet(tmp_path: Path) -> None:
 
     assert [] == now["fixtures"]
     assert [("not_started", [])] == [(of["reason"], of["closings"]) for of in later["fixtures"]]
+
+
+async def test_a_market_that_came_on_the_second_day_is_first_seen_then(tmp_path: Path) -> None:
+    """The file of the day before has no tables of other markets."""
+    goals = parsed("over_under:2.5")
+    async with open_site(archived=tmp_path, kinds=[goals.kind]) as site:
+        start = round(site.clock.wall) + 86_400 + 600
+        early = match("m1", start_time=start)
+        site.publish("alder", early, stale_after_s=LONG_S)
+        site.clock.pass_(86_400)
+        site.publish("birch", early, stale_after_s=LONG_S)  # begins the new day's file
+        seen = site.clock.wall
+        site.publish("alder", early, early.of_market(goals, (1.9, 2.0)), stale_after_s=LONG_S)
+        site.clock.pass_(700)
+        found = await _closings(site, f"market={goals}")
+
+    assert seen == found["alder_m1"]["first_seen"]["time"]
 
 
 async def test_a_kick_off_while_the_service_was_down_has_no_close(tmp_path: Path) -> None:
