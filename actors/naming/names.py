@@ -49,7 +49,9 @@ _DIGRAPHS = re.compile("ae|oe|ue|aa")  # spellings of umlauts and of Scandinavia
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _STATE_CODE = 2  # letters: the code of a state, as in "(MG)", identifies no player
 _COUNTRY_CODE = 3  # letters, as in "Barcelona (Ecu)"
-_WORDS = re.compile(r"[a-z0-9]+|[*+#^]").findall
+_WORDS = re.compile(  # signs are words, too, but those inside names are not: Brighton & Hove, "Zenit"
+    r"[a-z0-9]+|[*+#^!@$%=~|]|(?<!\S)[&?-]+$|^[&?-]+(?!\S)"
+).findall
 _EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # one of two teams will play
 _FIRST_OF_TWO = (
     r"winn?ers?|losers?|sieger|gewinner|verlierer|winnaars?|verliezers?|vainqueurs?|perdants?|vencedor(?:es)?"
