@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
 
 from actors.core.messages import event_id_of
 from actors.markets.market import may_return
@@ -12,9 +14,16 @@ from actors.matches.leagues import UNKNOWN, league_of_fixture
 from actors.matches.model import Fixture
 from actors.matches.surebets import Doubt
 from actors.value.values import Value
+from web.encoding.csv_text import listed, table, utc
 from web.encoding.schemas import Names, Price
 
 Share = Annotated[float, Meta(ge=0, le=1)]
+_COLUMNS: Final = (
+    *("id", "home", "away", "league", "league_id", "start_time_utc", "market", "outcome"),
+    *("entry_id", "bookmaker", "odds", "net", "fair", "ev", "kelly", "confirmed_utc", "reference"),
+    *("doubts", "max_stake", "conditional"),
+)
+"""The names of the columns of values in CSV."""
 
 
 class ValueV2(Struct, frozen=True):
@@ -90,3 +99,14 @@ def value_v2(value: Value, fixture: Fixture, names: Names, confirmed: float) -> 
         UNSET if most is None else most,
         "not_returned" if may_return(fixture.market) else UNSET,
     )
+
+
+def csv_of(values: Iterable[ValueV2]) -> Iterator[bytes]:
+    """Yield values as CSV, a row for each."""
+    return table(_COLUMNS, map(_record, values))
+
+
+def _record(of: ValueV2) -> dict[str, object]:
+    times = {"start_time_utc": utc(of.start_time), "confirmed_utc": utc(of.confirmed)}
+    several = {"reference": listed(of.reference), "doubts": listed(of.doubts or ())}
+    return asdict(of) | times | several | {"id": of.fixture, "entry_id": of.id}

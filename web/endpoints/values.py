@@ -13,14 +13,14 @@ from web.endpoints.past.bodies import Body, answered
 from web.feeds.lists import UNCACHED
 from web.feeds.subscribers import Live
 from web.feeds.values import AskedValues, Values
-from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, CSV, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import acceptable
-from web.protocol.query import LEAGUE, MARKET
+from web.protocol.query import FORMAT, LEAGUE, MARKET
 from web.protocol.responses import Asked, Handler, Prepared
 from web.protocol.value_query import DOUBTED, JUDGED, MIN_EV, REFERENCE, ValueQuery
 
 PATH = "/api/v2/value"
-_FILTERS = (MIN_EV, REFERENCE, JUDGED, LEAGUE, MARKET, DOUBTED)
+_FILTERS = (MIN_EV, REFERENCE, JUDGED, LEAGUE, MARKET, DOUBTED, FORMAT)
 _HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
 OPERATIONS = {
     PATH: Operation(
@@ -28,7 +28,7 @@ OPERATIONS = {
         "Judged at the request, because values also end as time passes. No advice: an expected value is an"
         " estimate.",
         (
-            Answer(200, "The values.", ValueList, headers=(*_HEADERS, "Content-Encoding")),
+            Answer(200, "The values.", ValueList, headers=(*_HEADERS, "Content-Encoding"), also=CSV),
             Answer(304, "The client has this already.", headers=_HEADERS),
         ),
         (*_FILTERS, IF_NONE_MATCH, ACCEPT_ENCODING),
@@ -50,7 +50,8 @@ def handlers(live: Live, clock: Clock) -> dict[str, Handler]:
         asked, coding = _asked(request, live), acceptable(request.header(b"accept-encoding"))
         parts = await values.made(asked, coding, request.client)
         # The tag is a hash of the body, because the list also changes without a commit.
-        body = Body(parts, f'"{blake2b(b"".join(parts), digest_size=12).hexdigest()}"', is_over=False)
+        tag = f'"{blake2b(b"".join(parts), digest_size=12).hexdigest()}"'
+        body = Body(parts, tag, is_over=False, format=asked.format)
         found = answered(body, coding, request, live)
         return replace(found, headers=(*found.headers, UNCACHED))
 
@@ -69,6 +70,7 @@ def _asked(request: Asked, live: Live) -> AskedValues:
         query.league(),
         query.min_ev(),
         query.doubted(),
+        query.format(),
     )
     live.of(asked.view)
     return asked

@@ -25,11 +25,11 @@ from actors.matches.model import Fixture, FixtureView, ViewKind, fixtures_of
 from actors.value.kept import KeptValues
 from actors.value.values import Value, ValueTerms
 from web.encoding.segments import gzipped
-from web.encoding.value_schemas import ValueList, ValueV2, value_v2
+from web.encoding.value_schemas import ValueList, ValueV2, csv_of, value_v2
 from web.feeds.fixture_lists import FixturesOf, league_meant, note
 from web.feeds.lists import unavailable
 from web.feeds.subscribers import Live
-from web.protocol.negotiation import Coding
+from web.protocol.negotiation import Coding, Format
 
 MOST: Final = 200
 """Values in an answer."""
@@ -52,6 +52,7 @@ class AskedValues(Struct, frozen=True):
     league: str | None
     min_ev: float
     doubted: bool
+    format: Format = Format.JSON
 
     @property
     def views(self) -> tuple[FixtureView, ...]:
@@ -72,7 +73,7 @@ class Values:
         self._kept: dict[tuple[Kind, BookmakerId | None], KeptValues] = {}
 
     async def made(self, asked: AskedValues, coding: Coding, client: str | None) -> tuple[bytes, ...]:
-        """Return the list as bytes, judged when no deadline of its boards has passed.
+        """Return the list in its format, judged when no deadline of its boards has passed.
 
         Raises: Problem 400 if several leagues have the requested label, 503 if no bookmaker is serving, and
         the errors of `OwnBodies.run` and `Live.read`.
@@ -110,8 +111,11 @@ class Values:
         shown = nsmallest(MOST, found, key=_order)
         if self._clock.now().mono - began.mono > LONG_S:
             shown = self._again(shown, asked)
+        values = tuple([self._value(fixture, value) for fixture, value in shown])
+        if asked.format is Format.CSV:
+            return b"".join(csv_of(values))
         more = b"" if asked.league is None else (yield from note(asked.league, league, main))
-        return self._encoded(shown, len(found), asked, (league, more))
+        return self._encoded(values, len(found), asked, (league, more))
 
     def _newest(self, view: FixtureView) -> Snapshot:
         return self._live.of(view).board.newest
@@ -149,11 +153,10 @@ class Values:
         return nsmallest(MOST, found, key=_order)
 
     def _encoded(
-        self, shown: list[_Found], count: int, asked: AskedValues, about: tuple[str | None, bytes]
+        self, values: tuple[ValueV2, ...], count: int, asked: AskedValues, about: tuple[str | None, bytes]
     ) -> bytes:
         """Return the list as JSON; `about` has the id of the league, and its note as members of JSON."""
         league, more = about
-        values = tuple([self._value(fixture, value) for fixture, value in shown])
         listed = ValueList(
             asked.reference or "consensus",
             asked.min_ev,

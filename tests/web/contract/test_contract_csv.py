@@ -62,7 +62,9 @@ async def test_odds_have_a_row_for_each_entry(site: Site) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", [f"{ODDS}?", f"{FIXTURES}?", f"{FIXTURES}?market=1x2,{OVER}&"])
+@pytest.mark.parametrize(
+    "path", [f"{ODDS}?", f"{FIXTURES}?", f"{FIXTURES}?market=1x2,{OVER}&", f"{SUREBETS}?market=any&"]
+)
 async def test_a_table_has_the_version_of_the_list_and_a_tag_of_its_own(path: str) -> None:
     """Also compressed; `Accept` changes nothing."""
     async with open_site(kinds=[*Kind]) as site:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from io import StringIO
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from actors.core.messages import BookmakerId, Scope
@@ -29,9 +31,11 @@ async def site() -> AsyncIterator[Site]:
         yield site
 
 
-def listed(site: Site, name: str, prices: tuple[float, ...], begins: float = 7200) -> None:
+def listed(
+    site: Site, name: str, prices: tuple[float, ...], begins: float = 7200, home: str = "Home"
+) -> None:
     """List the match and its total at a bookmaker; the others' lists hold for 20 s, the first for 60 s."""
-    derby = match("m1", prices=prices, start_time=int(WALL_0 + begins))
+    derby = match("m1", home=home, prices=prices, start_time=int(WALL_0 + begins))
     total = derby.of_market(parsed("over_under:3"), (2.05, 1.8) if prices == HIGH else (1.9, 1.9))
     site.publish(name, derby, total, stale_after_s=60.0 if name == "alder" else 20.0)
 
@@ -118,3 +122,25 @@ async def test_values_end_at_the_kick_off_and_with_a_failed_attempt(site: Site) 
     site.clock.pass_(10)
 
     assert [0, 1, 1, 0] == [*map(len, (failed, repeated, before, await values(site)))]
+
+
+async def test_pandas_reads_the_same_values_as_a_table(site: Site) -> None:
+    """In the same order, with a tag of their own; a formula is a text."""
+    for name in NAMES:
+        listed(site, name, HIGH if name == "alder" else FAIR, home="=1+1")
+    path = f"{VALUE}?market=any&doubted=1"
+    plain, table = await site.get(path), await site.get(f"{path}&format=csv")
+    known = await site.get(f"{path}&format=csv", if_none_match=table.headers["etag"])
+    rows = pd.read_csv(StringIO(table.text), parse_dates=["start_time_utc", "confirmed_utc"])
+    found = pd.DataFrame(plain.json()["values"])
+    same = ["away", "league_id", "market", "outcome", "bookmaker", "odds", "net", "fair", "ev", "kelly"]
+
+    assert ("text/csv; charset=utf-8", 304) == (table.headers["content-type"], known.status_code)
+    assert plain.headers["etag"] != table.headers["etag"]
+    assert found[same].to_dict("records") == rows[same].to_dict("records")
+    assert [*zip(found["fixture"], found["id"], strict=True)] == [
+        *zip(rows["id"], rows["entry_id"], strict=True)
+    ]
+    assert {("'=1+1", "Birch; Cedar; Dogwood", pd.Timestamp(WALL_0, unit="s"))} == {
+        *zip(rows["home"], rows["reference"], rows["confirmed_utc"], strict=True)
+    }
