@@ -10,6 +10,7 @@ from .calls import (
     Call,
     ListCall,
     ages,
+    alerts,
     archive,
     capabilities,
     closing,
@@ -22,6 +23,7 @@ from .calls import (
     odds,
     other,
     surebets,
+    value,
 )
 from .errors import AnsweredError, OddsboardError, UnavailableError, UnsupportedError
 from .events import Changed, Changes, Cleared, Connected, Disconnected, Gone, Linking, Move, Reset
@@ -51,6 +53,7 @@ __all__ = [
     "UnavailableError",
     "UnsupportedError",
     "ages",
+    "alerts",
     "archive",
     "capabilities",
     "closing",
@@ -65,4 +68,5 @@ __all__ = [
     "surebets",
     "table",
     "to_pandas",
+    "value",
 ]

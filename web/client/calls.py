@@ -103,6 +103,25 @@ def surebets(
     return ListCall(path, values.SurebetList, {**chosen, **more}, path, view="surebets")
 
 
+def value(
+    *,
+    min_ev: float | None = None,
+    reference: str | None = None,
+    bookmaker: Several | None = None,
+    league: str | None = None,
+    market: Several | None = None,
+    doubted: bool = False,
+) -> Call[values.ValueList]:
+    """Ask for prices above the fair price, by the consensus of the others or by a `reference`."""
+    given = {"min_ev": min_ev, "reference": reference, "bookmaker": bookmaker, "league": league}
+    return _simple("/api/v2/value", values.ValueList, **given, market=market, doubted=doubted)
+
+
+def alerts(*, since: str | None = None) -> Call[values.AlertList]:
+    """Ask for the alerts that fired lately, or for those after the `cursor` of an earlier answer."""
+    return _simple("/api/v2/alerts", values.AlertList, since=since)
+
+
 def fixture(fixture_id: str, *, fair: str | None = None) -> Call[values.OneFixture]:
     """Ask for one fixture and its links; the id of a merged fixture leads to its new one."""
     return Call(f"/api/v2/fixtures/{_part(fixture_id)}", values.OneFixture, _given(fair=fair))

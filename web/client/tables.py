@@ -6,16 +6,20 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .past import ClosingList, LineList, MoverList
-from .values import BestPrice, Fixture, FixtureList, Match, MatchList, SurebetList
+from .values import BestPrice, Fixture, FixtureList, Match, MatchList, SurebetList, Value, ValueList
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = dict[str, Any]
-Tabular = MatchList | FixtureList | LineList | ClosingList | MoverList | Iterable[Any]
+Tabular = MatchList | FixtureList | ValueList | LineList | ClosingList | MoverList | Iterable[Any]
 
-TIMES = frozenset({"start_time", "updated", "time", "until", "closed_at", "since_time"})
+TIMES = frozenset({"start_time", "updated", "time", "until", "closed_at", "since_time", "confirmed"})
 """Columns of Unix seconds."""
+_OF_VALUE = (
+    *("home", "away", "league", "league_id", "start_time", "market", "outcome", "bookmaker", "odds"),
+    *("net", "fair", "ev", "kelly", "confirmed", "max_stake", "conditional"),
+)
 
 
 class Table(NamedTuple):
@@ -28,8 +32,8 @@ class Table(NamedTuple):
 def table(answer: Tabular) -> Table:
     """Return an answer, or a board's `listed()`, as a table; each outcome is a column.
 
-    Fixtures have a row for each market, with best prices; surebets have one for each leg, odds, lines and
-    closing prices one for each price.
+    Fixtures have a row for each market, with best prices; surebets have one for each leg, odds, values,
+    lines and closing prices one for each price.
     """
     rows = [*_rows(answer)]
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
@@ -55,6 +59,8 @@ def _rows(answer: Any) -> Iterator[Row]:
             yield from (row for fixture in answer.fixtures for row in _best(fixture))
         case MatchList():
             yield from map(_match, answer.matches)
+        case ValueList():
+            yield from map(_value, answer.values)
         case LineList():
             yield from _lines(answer)
         case ClosingList():
@@ -107,6 +113,12 @@ def _legs(fixture: Fixture) -> Iterator[Row]:
             row |= {"doubts": ", ".join(surebet.doubts), "outcome": leg.outcome, "bookmaker": leg.bookmaker}
             row |= {"odds": leg.odds, "share": leg.stake, "amount": amount, "commission": leg.commission}
             yield {**row, "age_s": leg.age_s, "entry": leg.id}
+
+
+def _value(of: Value) -> Row:
+    row = {name: getattr(of, name) for name in _OF_VALUE}
+    several = {"reference": ", ".join(of.reference), "doubts": ", ".join(of.doubts)}
+    return {"id": of.fixture, **row, **several, "entry": of.id}
 
 
 def _lines(answer: LineList) -> Iterator[Row]:

@@ -246,6 +246,69 @@ class MarketList(Struct, frozen=True, kw_only=True):
     cursor: str
 
 
+class Value(Struct, frozen=True, kw_only=True):
+    """A price above the fair price, which its source last `confirmed` then; no advice.
+
+    `ev` is the expected value of a stake of 1, `kelly` a share of the bank; with `conditional` both are for
+    the part of the stake that is not returned. With `doubts` the value is not believed.
+    """
+
+    fixture: str
+    home: str
+    away: str
+    league: str
+    league_id: str
+    start_time: int | None
+    market: str
+    outcome: str
+    id: str
+    bookmaker: str
+    odds: float
+    net: float
+    fair: float
+    ev: float
+    kelly: float
+    confirmed: float
+    reference: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    max_stake: float | None = None
+    conditional: str | None = None
+
+
+class ValueList(Struct, frozen=True, kw_only=True):
+    """The values of now, those without doubts first, the highest first; at most 200 of `values_count`."""
+
+    reference: str
+    min_ev: float
+    max_kelly: float
+    values: tuple[Value, ...]
+    values_count: int
+    note: str | None = None
+    league_id: str | None = None
+
+
+class Alert(Struct, frozen=True, kw_only=True):
+    """A rule whose condition began to hold for a subject (`firing`), or ended (`resolved`)."""
+
+    id: str
+    rule: str
+    when: str
+    state: str
+    version: int
+    at: float
+    subject: str
+    title: str
+    details: dict[str, Any]
+
+
+class AlertList(Struct, frozen=True, kw_only=True):
+    """Alerts, newest last; without `complete` some before the first of them are forgotten."""
+
+    cursor: str
+    complete: bool
+    alerts: tuple[Alert, ...]
+
+
 class Check(Struct, frozen=True, kw_only=True):
     """The state of a bookmaker; `simulated` prices are invented, `collected` ones are no offers of now."""
 

@@ -19,8 +19,9 @@ from web.encoding import (
     probe_schemas,
     schemas,
     surebet_schemas,
+    value_schemas,
 )
-from web.endpoints import archive
+from web.endpoints import alerts, archive
 from web.endpoints.past import closing_schemas, line_schemas, mover_schemas
 
 PAIRS: list[tuple[type[Struct], type[Struct]]] = [
@@ -41,6 +42,10 @@ PAIRS: list[tuple[type[Struct], type[Struct]]] = [
     (surebet_schemas.SurebetV2, values.Surebet),
     (surebet_schemas.DoubtedSurebet, values.Surebet),
     (surebet_schemas.StakesV2, values.Stakes),
+    (value_schemas.ValueV2, values.Value),
+    (value_schemas.ValueList, values.ValueList),
+    (alerts.AlertView, values.Alert),
+    (alerts.AlertList, values.AlertList),
     (market_schemas.MarketV2, values.ListedMarket),
     (market_schemas.MarketList, values.MarketList),
     (link_schemas.FixtureAges, values.FixtureAges),
@@ -69,7 +74,7 @@ PAIRS: list[tuple[type[Struct], type[Struct]]] = [
 ]
 CALLS: list[c.Call[Any]] = [
     *(c.capabilities(), c.odds(), c.fixtures(), c.surebets(), c.lines("id"), c.closing(), c.movers()),
-    *(c.archive(), c.health(), c.other("/api/stats")),
+    *(c.value(), c.alerts(), c.archive(), c.health(), c.other("/api/stats")),
 ]
 
 

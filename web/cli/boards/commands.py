@@ -8,17 +8,19 @@ from collections.abc import Callable
 from web.cli.asking import URL
 from web.server.lifecycle import Exit
 
-SUBJECTS = ("odds", "fixtures", "surebets", "closing")
+SUBJECTS = ("odds", "fixtures", "surebets", "value", "closing")
 FORMATS = ("table", "csv", "json")
 Command = Callable[[str, Callable[[argparse.Namespace], Exit], str], argparse.ArgumentParser]
 _OPTIONS = {
-    "bookmaker": ("ID", "only this bookmaker; of fixtures and surebets also several with commas"),
+    "bookmaker": ("ID", "only this bookmaker; of fixtures, surebets and value also several with commas"),
     "league": ("L", "only this league: a label, or the league_id of a fixture"),
     "market": ("M", "this market in place of 1x2, such as over_under:2.5"),
     "from": ("TIME", "matches with kick-off then or later, like 2026-12-05T15:00:00Z"),
     "to": ("TIME", "matches with kick-off before then"),
     "at": ("TIME|VERSION", "the list of that time, from the archive"),
     "min-profit": ("SHARE", "surebets with this profit or more: 0.01 is 1 %%"),
+    "min-ev": ("SHARE", "values of this or more: 0.02 is 2 %% of the stake"),
+    "reference": ("ID", "values by the fair odds of this bookmaker, not by the consensus"),
     "total": ("AMOUNT", "divide this total over the legs of each surebet"),
 }
 NAMES = {name: "from_" if name == "from" else name.replace("-", "_") for name in _OPTIONS}

@@ -29,6 +29,7 @@ SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] 
     "odds": (client.odds, ("bookmaker", "at")),
     "fixtures": (client.fixtures, ("bookmaker", "market", "league", "from_", "to")),
     "surebets": (client.surebets, ("bookmaker", "market", "league", "from_", "to", "min_profit", "total")),
+    "value": (client.value, ("bookmaker", "market", "league", "min_ev", "reference")),
     "closing": (client.closing, ("bookmaker", "market", "league", "from_", "to")),
 }
 """What can be printed, and the options that choose from it."""

@@ -13,13 +13,18 @@ import pytest
 
 from actors.core.errors import ConfigError
 from tests.support.builders.client_lists import fixture
+from tests.support.systems.process import ROOT
 from web import client as c
 from web.cli.boards import get
 from web.cli.main import _parser
 from web.client.values import Capabilities, FixtureList, Linking
 
 FORMULA = '=HYPERLINK("http://evil.example")'
-OF = {"/api/v2/fixtures": ("bookmaker", "market", "league", "from", "to"), "/api/v2/closing": ("from",)}
+OF = {
+    "/api/v2/fixtures": ("bookmaker", "market", "league", "from", "to"),
+    "/api/v2/closing": ("from",),
+    "/api/v2/value": ("min_ev",),
+}
 
 
 def _client(bodies: dict[str, list[Any]]) -> c.Client:
@@ -51,6 +56,20 @@ def test_csv_is_harmless_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
         *(row["home"], row["start_time"]),
         *(row["1"], row["1 at"]),
     )
+
+
+def test_a_value_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its id is that of the fixture, as in the other tables; the price has the time of its confirmation."""
+    examples = json.loads((ROOT / "web" / "endpoints" / "examples.json").read_text("utf-8"))
+    body = examples["answers"]["/api/v2/value 200"]
+    with _client({"/api/v2/value": [body]}) as service:
+        get._print("csv", c.value(min_ev=0.02), service)
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    (of,) = body["values"]
+
+    assert [of["fixture"], of["id"], str(of["ev"]), "2026-05-28T20:26:40Z", "Alder, Cedar, Dogwood"] == [
+        row[name] for name in ("id", "entry", "ev", "confirmed", "reference")
+    ]
 
 
 def test_a_table_obeys_no_name(capsys: pytest.CaptureFixture[str]) -> None:
