@@ -51,6 +51,8 @@ Markets = Annotated[
     str,
     Field(description="As for one market; over_under:main; up to ten with commas; main: all main ones"),
 ]
+MAX_GAPS = 20
+"""Gaps of the archive in an answer, the newest."""
 _Tool: TypeAlias = Callable[..., Awaitable[str]]
 Time = Annotated[str | None, Field(description="Unix seconds, or RFC 3339 such as 2026-12-05T15:00:00Z")]
 
@@ -174,7 +176,8 @@ def _lines(service: Service) -> _Tool:
         told = await service.get("/api/v2/lines", asked)
         names = ("id", "market", "kept", "from_time", "to_time")
         head = timed({name: told.body[name] for name in names}) | about({}, told.at)
-        head["gaps"] = [*map(timed, told.body["gaps"])]
+        gaps = told.body["gaps"]
+        head |= {"gaps_count": len(gaps), "gaps": [*map(timed, gaps[-MAX_GAPS:])]}
         narrow = "Narrow with the id of one entry, a shorter time from begin to end, or fewer points."
         return bounded(head, "lines", line_records(told.body), narrow)
 

@@ -14,6 +14,8 @@ from msgspec import Struct
 from actors.core.clock import SystemClock
 
 TIMEOUT_S = 60.0
+MAX_REASON = 1_000
+"""Characters of a reason."""
 
 
 class Told(Struct, frozen=True):
@@ -53,7 +55,7 @@ class Service:
 
 def _sentence(answer: httpx2.Response, body: object) -> str:
     """Return what a problem document (RFC 9457) says, and when to ask again."""
-    detail = body.get("detail") if isinstance(body, dict) else None
+    detail = str(body.get("detail", "") if isinstance(body, dict) else "")[:MAX_REASON]
     wait = answer.headers.get("retry-after")
     later = "" if wait is None else f" Ask again in {wait} seconds."
     return f"The service says {answer.status_code}: {detail or 'no reason'}.{later}"

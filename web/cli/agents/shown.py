@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any, Final
 
 import msgspec
@@ -131,9 +132,9 @@ def surebet_records(fixture: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def value_record(value: Mapping[str, Any], at: float) -> Record:
-    """Return a value with the kind and the age of its price."""
+    """Return a value with the kind and the age of its price; `at` is cut to seconds, the age the most."""
     found = {name: of for name, of in value.items() if name not in {"start_time", "confirmed"}}
-    age_s = max(round(at - value["confirmed"], 1), 0.0)
+    age_s = max(ceil(at + 1 - value["confirmed"]), 0)
     return {**found, "kick_off": utc(value["start_time"]), "kind": "live", "age_s": age_s}
 
 
