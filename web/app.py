@@ -112,7 +112,7 @@ def create_app(
 
     `keep_fresh` and `refusals` come from the listener; `recent` has the alerts that fired.
     """
-    app, limits = quart_setup.bare(), limits or ClientLimits()
+    app, limits, recent = quart_setup.bare(), limits or ClientLimits(), recent or Recent()
     counters = _counters(status.metrics, audience, limits.requests)
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
     own, handlers, is_allowed = live.answers.own, _list_handlers(live, clock, past, recent), access.allows
@@ -125,7 +125,7 @@ def create_app(
     quart_setup.install(app, counters)
     unrouted = Unrouted(app.asgi_app, (*paths, *fast), counters, pages.route_of)
     inner: ASGIFramework = WaitingPath(unrouted, slow, counters)
-    following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
+    following = stream.Stream(inner, live, recent, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
     fast_path = FastPath(guard, fast, counters, status, pages.route_of)
     throttle = Throttle(fast_path, limits.requests, limits.peers, refusals, counters)
@@ -158,13 +158,11 @@ def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCou
     return HttpCounters(metrics)
 
 
-def _list_handlers(
-    live: Live, clock: Clock, past: Past | None, recent: Recent | None
-) -> dict[str, Handler]:
+def _list_handlers(live: Live, clock: Clock, past: Past | None, recent: Recent) -> dict[str, Handler]:
     """Return the handlers of the board's lists, of the archive, of alerts and of the pages."""
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
-    of_odds |= alerts.handlers(recent or Recent())
+    of_odds |= alerts.handlers(recent)
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import Final
 
@@ -19,11 +19,18 @@ class Recent:
         self.epoch = token_hex(4)
         self.newest = 0
         self._alerts: deque[Alert] = deque(maxlen=MAX_RECENT)
+        self._followers: list[Callable[[], None]] = []
+
+    def follow(self, told: Callable[[], None]) -> None:
+        """Have `told` called after each alert; it must not wait."""
+        self._followers.append(told)
 
     def add(self, alert: Alert) -> None:
         """Add an alert."""
         self._alerts.append(alert)
         self.newest += 1
+        for told in self._followers:
+            told()
 
     @property
     def oldest(self) -> int:

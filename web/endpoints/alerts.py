@@ -10,7 +10,7 @@ from msgspec.structs import fields
 
 from actors.alerts.alert import Alert, State
 from actors.alerts.recent import MAX_RECENT, Recent
-from web.encoding.schemas import Version, cursor_of
+from web.encoding.schemas import ResetReason, Version, cursor_of
 from web.protocol.contract import CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.moments import Since
 from web.protocol.negotiation import has_already
@@ -67,17 +67,27 @@ def handlers(recent: Recent) -> dict[str, Handler]:
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if has_already(request.header(b"if-none-match") or "", tag):
             return prepared(304, headers, None)
-        is_ours = since.is_of(recent.epoch) and 0 <= since.version <= recent.newest
-        number = since.version if is_ours else 0
-        found = AlertList(
-            cursor_of(recent.newest, recent.epoch),
-            is_ours and number + 1 >= recent.oldest,
-            tuple(map(_view, recent.since(number))),
-        )
+        reason = missed(recent, since)
+        number = since.version if reason is None else 0
         headers["Content-Type"] = "application/json"
-        return prepared(200, headers, (msgspec.json.encode(found),))
+        return prepared(200, headers, (encoded_list(recent, number, is_complete=reason is None),))
 
     return {PATH: alerts}
+
+
+def missed(recent: Recent, since: Since) -> ResetReason | None:
+    """Return why not all alerts after `since` are known; None if they are."""
+    if not since.is_of(recent.epoch):
+        return ResetReason.OTHER_EPOCH
+    if since.version > recent.newest:
+        return ResetReason.FUTURE
+    return ResetReason.TOO_OLD if since.version + 1 < recent.oldest else None
+
+
+def encoded_list(recent: Recent, number: int, *, is_complete: bool) -> bytes:
+    """Return the known alerts after this number as JSON."""
+    shown = tuple(map(_view, recent.since(number)))
+    return msgspec.json.encode(AlertList(cursor_of(recent.newest, recent.epoch), is_complete, shown))
 
 
 def _view(alert: Alert) -> AlertView:

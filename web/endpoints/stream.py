@@ -1,31 +1,30 @@
 """/api/v2/stream: the v2 list and then its changes, as Server-Sent Events.
 
-Pure ASGI, because a Quart generator that yields without suspending blocks the loop once its client has
-gone. A client has no queue, only the version that it was sent last; changes that a slow client missed are
-merged. The kernel disconnects a client that reads nothing (`listener.py`). With gzip the stream is one
-member, flushed at each event (`members.py`).
+A client has no queue, only the version that it was sent last; changes that a slow client missed are merged.
+The kernel disconnects a client that reads nothing (`listener.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 import anyio
-import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
+from actors.alerts.recent import Recent
 from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
-from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
+from web.endpoints.alert_stream import AlertFollower
+from web.endpoints.event_writer import EventWriter
 from web.feeds import messages
 from web.feeds.own_bodies import Content, OwnBody
-from web.feeds.subscribers import Live, Rest
+from web.feeds.subscribers import Beside, Live, Rest
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.moments import since_of
-from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import (
     BOOKMAKER,
@@ -34,7 +33,7 @@ from web.protocol.query import (
     LEAGUE,
     MARKET,
     NOT_IN_CHANGES,
-    VIEW,
+    VIEW_OF_STREAM,
     WEAK,
     Query,
 )
@@ -47,9 +46,13 @@ _ANSWERED = ("Cache-Control", "Vary", "Content-Encoding")
 OPERATIONS = {
     PATH: Operation(
         "The v2 list and then its changes, as events",
-        "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
+        "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`. With"
+        " `view=alerts` a list is the body of /api/v2/alerts.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
-        (VIEW, BOOKMAKER, LEAGUE, MARKET, WEAK, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
+        (
+            *(VIEW_OF_STREAM, BOOKMAKER, LEAGUE, MARKET, WEAK, LAST_SINCE, CONFLATE),
+            *(LAST_EVENT_ID, ACCEPT_ENCODING),
+        ),
         (
             *("invalid_view", "invalid_bookmaker", "invalid_league", "invalid_market", *NOT_IN_CHANGES),
             *("invalid_weak", "invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
@@ -59,15 +62,12 @@ OPERATIONS = {
     )
 }
 UNKNOWN_S = 0.25  # seconds between two attempts to make the list
-PIECE_BYTES = 65_536
-"""The largest piece of a message: no more than this waits in memory for a slow client."""
 
 _HEADERS = {
     "Content-Type": EVENT_STREAM,
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",  # otherwise nginx collects some kilobytes first
 }
-_GZIP_HEADERS = {"Content-Encoding": Coding.GZIP, "Vary": "Accept-Encoding"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,12 @@ class Stream:
 
     app: ASGIFramework
     live: Live
+    recent: Recent
     counters: HttpCounters
     keep_fresh: KeepFresh
+
+    def __post_init__(self) -> None:
+        self.recent.follow(partial(self.live.audience.wake, Beside.ALERTS))
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Serve or refuse a stream; pass on other requests."""
@@ -85,49 +89,54 @@ class Stream:
             await self.app(scope, receive, send)
             return
         request = asked(scope, uuid4().hex)
+        writer, query = EventWriter(send, request, self.live.audience), Query(request.query)
         try:
-            follower = _Follower(self.live, send, request)
-            await follower.resolve()
+            follower: _Follower | AlertFollower
+            if query.watches_alerts():
+                follower = AlertFollower(self.recent, writer, query, request)
+            else:
+                follower = _Follower(self.live, writer, query, request)
+                await follower.resolve()
             with self.live.audience.admitted(request.client):
                 try:
-                    await self._serve(follower, request, scope, receive)
+                    await self._serve(writer, follower, request, scope, receive)
                 finally:
-                    self.counters.count(request, PATH, 200, follower.sent_bytes, is_timed=False)
+                    self.counters.count(request, PATH, 200, writer.sent_bytes, is_timed=False)
         except Problem as problem:
             await send_problem(problem, request, PATH, self.counters, send)
 
     async def _serve(
-        self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable
+        self,
+        writer: EventWriter,
+        follower: _Follower | AlertFollower,
+        request: Asked,
+        scope: HTTPScope,
+        receive: ASGIReceiveCallable,
     ) -> None:
-        headers = encoded({**_HEADERS, **follower.headers, "X-Request-Id": request.id, **COMMON})
+        headers = encoded({**_HEADERS, **writer.headers, "X-Request-Id": request.id, **COMMON})
         async with ended_when_gone(receive):
-            await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
+            await writer.send({"type": "http.response.start", "status": 200, "headers": headers})
             if request.method == "GET":
                 self.keep_fresh(scope["client"])
                 await follower.follow()
-            await follower.send({"type": "http.response.body", "body": b"", "more_body": False})
+            await writer.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class _Follower:
     """A client that follows a view. Raises: Problem for an invalid request."""
 
-    def __init__(self, live: Live, send: ASGISendCallable, request: Asked) -> None:
-        query = Query(request.query)
-        self.send = send
-        self.sent_bytes = 0
-        self._view = query.watched(live.names)
+    def __init__(self, live: Live, writer: EventWriter, query: Query, request: Asked) -> None:
+        self._writer = writer
+        self._view = query.watched(live.names, VIEW_OF_STREAM)
         self._every, self._live = live, live.of(self._view)
         self._audience = live.audience
         self._frames = self._live.frames(self._view)
         self._conflate_s = query.conflate_s()
         self._since = request.header(b"last-event-id") or query.last_since()
-        self._coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
-        self._member = None if self._coding is Coding.IDENTITY else Member()
         self._client = request.client
         self._version, self._epoch = 0, ""
         self._holds: OwnBody | None = None
         """The owner of the bytes to be sent, until they are sent."""
-        self._beats = live.audience.beats
         self._rest: Rest | None = None
         self._woken_s: float | None = None
         """When the change that woke this client was committed; None once it is sent."""
@@ -136,16 +145,10 @@ class _Follower:
         """Resolve the requested league. Raises: Problem if no or more than one league matches."""
         self._view = await self._every.resolved(self._view, self._client)
 
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the stream's coding."""
-        return {} if self._member is None else _GZIP_HEADERS
-
     async def follow(self) -> None:
         """Send changes and heartbeats until the service ends."""
         step = self._first
-        if self._member is not None:
-            await self._write([self._member.header])
+        await self._writer.begin()
         try:
             while not self._audience.is_leaving:
                 try:
@@ -154,9 +157,9 @@ class _Follower:
                 except CommitLateError:  # send nothing until overdue entries are withdrawn
                     continue
                 except Problem:  # fixtures are not linked yet, or single clients cause too much work
-                    due, is_known = [*self._beat(self._frames.history.latest(self._view))], False
+                    due, is_known = self._writer.beat(self._frames.history.latest(self._view)), False
                 if due:
-                    await self._write(due)
+                    await self._writer.write(due)
                     self._holds = None
                     self._note_written()
                 elif is_known:
@@ -166,9 +169,7 @@ class _Follower:
         finally:
             if self._rest is not None:
                 self._rest.cancel()
-        await self._write(self._coded(messages.bye(self._version, self._audience.retry_ms())))
-        if self._member is not None:
-            await self._write([self._member.end])
+        await self._writer.end(self._version)
 
     async def _first(self) -> Sequence[bytes]:
         await self._live.read(self._view)
@@ -184,7 +185,7 @@ class _Follower:
             is_future = since.is_of(self._frames.history.epoch)  # False: a new epoch began meanwhile
             return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
         self._version, self._epoch = since.version, self._frames.history.epoch
-        return await self._next() or self._coded(messages.heartbeat(self._version))
+        return await self._next() or self._writer.coded(messages.heartbeat(self._version))
 
     async def _changes(self) -> OwnBody | None:
         """Return the message with the changes to the newest version; None to send the whole list instead.
@@ -193,8 +194,7 @@ class _Follower:
         """
         client, self._client = self._client, None
         try:
-            last = None if self._member is None else self._member.last
-            return await self._frames.changes(self._view, self._version, client, last)
+            return await self._frames.changes(self._view, self._version, client, self._writer.last)
         except Problem:  # too much work; the whole list is shared by all clients
             return None
 
@@ -215,48 +215,25 @@ class _Follower:
             self._audience.conflated.inc(made.is_merged)
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return self._take(made)
-        return self._beat(self._version)
-
-    def _beat(self, version: int) -> Sequence[bytes]:
-        """Return a heartbeat if it is due."""
-        if self._beats == self._audience.beats:
-            return []
-        self._beats = self._audience.beats
-        return self._coded(messages.heartbeat(version))
+        return self._writer.beat(self._version)
 
     async def _snapshot(self, reset_reason: ResetReason | None = None) -> Sequence[bytes]:
-        made = await self._frames.snapshot(self._view, self._coding, self._client)
+        made = await self._frames.snapshot(self._view, self._writer.coding, self._client)
         if reset_reason is None:
             return self._take(made)
         self._audience.resets[reset_reason].inc()
-        return [*self._coded(messages.reset(reset_reason, made.version)), *self._take(made)]
+        return [*self._writer.coded(messages.reset(reset_reason, made.version)), *self._take(made)]
 
     def _take(self, made: Content | OwnBody) -> Sequence[bytes]:
         """Return the parts of the next message, and note the version that the client then has."""
         self._version, self._epoch = made.version, self._frames.history.epoch
-        if self._member is not None and made.text is not None:
-            self._member.follow(made.text)
+        self._writer.follow(made.text)
         return made.parts
-
-    def _coded(self, pieces: messages.Pieces) -> messages.Pieces:
-        return pieces if self._member is None else [self._member.block(b"".join(pieces))]
 
     def _note_written(self) -> None:
         if self._woken_s is not None:
             self._audience.commit_to_wire.observe(elapsed_s() - self._woken_s)
             self._woken_s = None
-
-    async def _write(self, pieces: messages.Pieces) -> None:
-        """Send the pieces; drop each once it is sent."""
-        pieces.reverse()
-        while pieces:
-            long = pieces.pop()
-            for at in range(0, len(long), PIECE_BYTES):
-                piece = long[at : at + PIECE_BYTES]
-                self.sent_bytes += len(piece)
-                await self.send({"type": "http.response.body", "body": piece, "more_body": True})
-                if pieces or at + PIECE_BYTES < len(long):
-                    await anyio.lowlevel.checkpoint()
 
 
 def _is_ours(scope: HTTPScope) -> bool:

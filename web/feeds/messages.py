@@ -140,7 +140,7 @@ class Frames(ABC, Generic[V, R]):
         def make(room: Room) -> Sliced[Content | None]:
             if (delta := (yield from self._delta(view, since, room, older, is_marked=True))) is None:
                 return None
-            message = _message("changes", delta.parts, self._id(delta.version))
+            message = event("changes", delta.parts, self._id(delta.version))
             if last is None:
                 return replace(delta, parts=message)
             blocks, text = yield from deflated(message, last)
@@ -157,7 +157,7 @@ class Frames(ABC, Generic[V, R]):
         """
         made = await self._list(view, coding, client)
         if made.text is None:
-            message = _message("snapshot", [*made.parts], self._id(made.version))
+            message = event("snapshot", [*made.parts], self._id(made.version))
             if coding is Coding.IDENTITY:
                 return Content(made.version, message)
             blocks, text = await run_sliced(deflated(message, b""))
@@ -326,21 +326,22 @@ def _joined(encoded: Iterator[bytes], room: Room) -> Sliced[Pieces]:
 
 def reset(reason: ResetReason, version: int) -> Pieces:
     """Return the message before a snapshot; without an id, because the client lacks that version yet."""
-    return _message("reset", [_encode(Reset(reason, version))])
+    return event("reset", [_encode(Reset(reason, version))])
 
 
 def heartbeat(version: int) -> Pieces:
     """Return the message that `version` is still the newest."""
-    return _message("heartbeat", [_encode(Heartbeat(version))])
+    return event("heartbeat", [_encode(Heartbeat(version))])
 
 
 def bye(version: int, retry_ms: int) -> Pieces:
     """Return the last message before the service ends, with the milliseconds until a client reconnects."""
-    (message,) = _message("bye", [_encode(Bye(version, retry_ms))])
+    (message,) = event("bye", [_encode(Bye(version, retry_ms))])
     return [b"retry: %d\n%b" % (retry_ms, message)]
 
 
-def _message(name: str, data: Sequence[bytes], message_id: bytes | None = None) -> Pieces:
+def event(name: str, data: Sequence[bytes], message_id: bytes | None = None) -> Pieces:
+    """Return an event with these pieces of JSON as its data."""
     pieces = [_head(name, message_id), *data, _END]
     return pieces if sum(map(len, data)) > SMALL_BYTES else [b"".join(pieces)]
 

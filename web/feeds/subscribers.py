@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import partial
 from itertools import islice
 from random import uniform
@@ -44,6 +45,12 @@ _Woken: TypeAlias = asyncio.Future[float | None]
 """The commit time of the change that wakes a client; None if something else wakes it."""
 Watched: TypeAlias = BookmakerId | FixtureView | SeveralView | None
 """A view that changes: the list of a bookmaker, of all (None), or fixtures of one or several markets."""
+
+
+class Beside(Enum):
+    """A view that is not of a board, for `Audience.wait` and `wake`."""
+
+    ALERTS = auto()
 
 
 class Rest:
@@ -94,7 +101,7 @@ class Audience:
         self.max_clients, self.max_per_client = max_clients, max_per_client
         self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
-        self._waiting: dict[tuple[Kind, Watched], set[_Woken]] = {}
+        self._waiting: dict[tuple[Kind, Watched | Beside], set[_Woken]] = {}
         self._resting: set[_Woken] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
@@ -136,7 +143,7 @@ class Audience:
                 if not self._clients:
                     self._gone.set()
 
-    async def wait(self, view: Watched, rest: Rest | None = None) -> float | None:
+    async def wait(self, view: Watched | Beside, rest: Rest | None = None) -> float | None:
         """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the service's end.
 
         Return when the change was committed, by `elapsed_s`; None for anything else.
@@ -153,6 +160,10 @@ class Audience:
         finally:
             for waiting in places:
                 waiting.discard(future)
+
+    def wake(self, view: Beside) -> None:
+        """Wake the clients that wait for a view that is not of a board."""
+        _wake_in_groups(iter([*self._waiting.get((Kind.ONE_X_TWO, view), ())]))
 
     def retry_ms(self) -> int:
         """Return the random milliseconds that a client should wait before it reconnects."""
@@ -192,7 +203,7 @@ class Audience:
         _wake_in_groups(iter([*waiting, *self._resting]))
 
 
-def _keys(view: Watched) -> list[tuple[Kind, Watched]]:
+def _keys(view: Watched | Beside) -> list[tuple[Kind, Watched | Beside]]:
     """Return the views whose changes wake the clients of a view."""
     if isinstance(view, SeveralView):
         return [*dict.fromkeys(key for of_one in view.views for key in _keys(of_one))]

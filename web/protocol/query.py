@@ -56,6 +56,12 @@ VIEW: Final = Parameter(
     "Show changes of fixtures, or only of fixtures with a surebet, instead of changes of the list.",
     {"type": "string", "enum": [*OF_EVERY_MARKET]},
 )
+ALERTS: Final = "alerts"
+VIEW_OF_STREAM: Final = Parameter(
+    VIEW.name,
+    "Send fixtures, only fixtures with a surebet, or the alerts that fired lately, instead of the list.",
+    {"type": "string", "enum": [*OF_EVERY_MARKET, ALERTS]},
+)
 LEAGUE: Final = Parameter(
     "league",
     "Show only this league: its `league_id`, or the label that any source has for it. Changes need `view`"
@@ -201,22 +207,33 @@ class Query:
                 raise _invalid(BOOKMAKERS.name, "names several", f"must be one with '{of_changes.name}'")
         return tuple(name for name in known if name in names)
 
-    def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | SeveralView | None:
+    def watches_alerts(self) -> bool:
+        """Return whether the client wants alerts, which no parameter of lists may choose."""
+        if self._values.get(VIEW_OF_STREAM.name) != [ALERTS]:
+            return False
+        for choice in (BOOKMAKER, LEAGUE, MARKET, WEAK, *_NOT_OF_CHANGES):
+            if choice.name in self._values:
+                raise _invalid(choice.name, "is only for lists", f"must not be given with view={ALERTS}")
+        return True
+
+    def watched(
+        self, known: Collection[BookmakerId], parameter: Parameter = VIEW
+    ) -> BookmakerId | FixtureView | SeveralView | None:
         """Return the view whose changes the client wants: of the list, or of fixtures.
 
-        The view's league is an id or a label, as the client wrote it.
+        The view's league is an id or a label, as the client wrote it. `parameter` declares all views.
         """
-        must = f"must be one of: {', '.join(OF_EVERY_MARKET)}"
+        must = f"must be one of: {', '.join(parameter.schema['enum'])}"
         given = self._one(VIEW.name, must)
         bookmaker = self.bookmaker(known)
         league = self._one(LEAGUE.name, "must be given once, or not at all")
         if WEAK.name in self._values and given != ViewKind.SUREBETS:
             raise _invalid(WEAK.name, "is only for surebets", "must come with view=surebets")
         if given is None:
-            for parameter in (LEAGUE, MARKET):
-                if parameter.name in self._values:
+            for choice in (LEAGUE, MARKET):
+                if choice.name in self._values:
                     must = "must come with view=fixtures or view=surebets"
-                    raise _invalid(parameter.name, "is only for fixtures", must)
+                    raise _invalid(choice.name, "is only for fixtures", must)
             return bookmaker
         if given not in OF_EVERY_MARKET:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)

@@ -9,6 +9,7 @@ import anyio
 from hypercorn.typing import ASGIFramework
 from quart import Quart
 
+from actors.alerts.recent import Recent
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
@@ -36,8 +37,10 @@ class FilledBoard:
         rules, limits = BoardRules(expire_after_kickoff_s=3600.0), HistoryLimits(max_changes=max_changes)
         self.published = Committing(first, rules, self.clock, limits)
         self.audience = Audience(self.published.history, 10_000, 10_000)
+        self.recent = Recent()
         status = site_status(NAMES, self.clock.wall)
-        self.app = front_end(self.published, status, NAMES, self.clock, self.audience).asgi_app
+        given = self.published, status, NAMES, self.clock, self.audience
+        self.app = front_end(*given, recent=self.recent).asgi_app
 
 
 class Answer(NamedTuple):

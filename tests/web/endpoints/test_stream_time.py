@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.support.builders.alerts import alert
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Event, events_of
 from tests.support.systems.front_end import FilledBoard, asgi_scope
@@ -30,7 +31,8 @@ class Received(list[tuple[float, str, Any]]):
 
     def note(self, event: Event) -> None:
         """Add an event, with the version that it follows."""
-        self.append((anyio.current_time(), event.name, (event.data.get("since"), event.data["version"])))
+        versions = event.data.get("since"), event.data.get("version", event.id)
+        self.append((anyio.current_time(), event.name, versions))
 
 
 @asynccontextmanager
@@ -124,3 +126,26 @@ async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
         await anyio.sleep(5)
 
     assert ["snapshot", "changes"] == [pair[1] for pair in received]
+
+
+async def test_alerts_have_the_same_times() -> None:
+    """They come at once, or once per interval; heartbeats between them say the newest."""
+    front = FilledBoard(100)
+    async with (
+        _following(front, "view=alerts") as every,
+        _following(front, "view=alerts&conflate_ms=15000") as few,
+    ):
+        for number in range(1, 4):
+            await anyio.sleep(3)
+            front.recent.add(alert(number))
+        await anyio.sleep(10)
+
+    ids = [f"{number}-{front.recent.epoch}" for number in range(4)]
+    assert [
+        *((0.0, "snapshot", ids[0]), (3.0, "changes", ids[1]), (6.0, "changes", ids[2])),
+        *((9.0, "changes", ids[3]), (10.0, "heartbeat", 3)),
+    ] == [(at, name, version) for at, name, (_, version) in every]
+    assert [
+        *((0.0, "snapshot", ids[0]), (3.0, "changes", ids[1])),
+        *((10.0, "heartbeat", 1), (18.0, "changes", ids[3])),
+    ] == [(at, name, version) for at, name, (_, version) in few]
