@@ -83,12 +83,12 @@ async def test_a_body_of_tiny_chunks_is_refused(peer: HttpPeer) -> None:
 
 
 async def test_a_body_of_short_chunks_is_read(peer: HttpPeer) -> None:
-    """Chunks of a line each are read, however many, and if each second one comes in two parts."""
-    line = b"XX,14/02/2026,15:00,A,B\r\n"
+    """Thousands of chunks of a line each are read, also if a third of them come in two parts."""
+    line = b"XX,14/02/2026,15:00\r\n"
     chunk = b"%x\r\n%b\r\n" % (len(line) + 1, line + b"\n")
-    peer.answers["/f.csv"] = raw(CHUNKED + chunk * 4_000 + b"0\r\n\r\n")
+    peer.answers["/f.csv"] = raw(CHUNKED + chunk * 2_900 + b"0\r\n\r\n")
 
-    assert (await fetched(peer.url("/f.csv"))).body == (line + b"\n") * 4_000
+    assert (await fetched(peer.url("/f.csv"))).body == (line + b"\n") * 2_900
 
 
 class _Endless(AsyncNetworkStream):
