@@ -26,6 +26,7 @@ from actors.matching.evidence import (
     are_of_several_countries,
     likeness,
     likeness_by_words,
+    may_be_of_several,
 )
 from actors.matching.leagues import (
     League,
@@ -68,7 +69,7 @@ class Description(Struct, eq=False, gc=False):
 
     `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
     club, so that the tables are ignored for this match. With `is_of_several` two pairs of clubs of one
-    country have these names. With `is_unnamed` a team is not known yet.
+    country have these names, with `is_ambiguous` they may have. With `is_unnamed` a team is not known yet.
     """
 
     home: Name
@@ -79,6 +80,7 @@ class Description(Struct, eq=False, gc=False):
     away_team: TeamClass
     is_one_club: bool
     is_of_several: bool
+    is_ambiguous: bool
     is_unnamed: bool
     keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
 
@@ -103,9 +105,9 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
     """Return a description without events."""
     teams = home.team | league.team, away.team | league.team
     is_one_club = _likeness(home, away, league, league).likeness is Likeness.SAME
-    is_of_several = are_of_several(home, away, league.country)
+    of_several = are_of_several(home, away, league.country), may_be_of_several(home, away, league.country)
     is_unnamed = home.is_unnamed or away.is_unnamed
-    return Description(home, away, league, start, *teams, is_one_club, is_of_several, is_unnamed)
+    return Description(home, away, league, start, *teams, is_one_club, *of_several, is_unnamed)
 
 
 def swapped(description: Description) -> Description:
@@ -157,7 +159,7 @@ class Comparator:
         if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
             return None  # no common stem: `near` finds such pairs only by chance
         country = countries_evidence(ours, theirs)
-        league = league_evidence(ours, theirs, country)
+        league = _league_evidence(a, b, country)
         objection = self._objection(a, b, home, away)
         if objection is None and _are_namesakes(a, b, league):
             objection = Objection.LEAGUE
@@ -209,7 +211,7 @@ class Comparator:
         away = self._names(a, b, a.away, b.away)
         delta_s = None if a.start is None or b.start is None else b.start - a.start
         country = countries_evidence(a.league, b.league)
-        return Evidence(home, away, delta_s, league_evidence(a.league, b.league, country), country, gap)
+        return Evidence(home, away, delta_s, _league_evidence(a, b, country), country, gap)
 
     def _names(self, ours: Description, theirs: Description, a: Name, b: Name) -> NameEvidence:
         """Return the similarity of two teams' names."""
@@ -312,6 +314,13 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
     if better < Likeness.SAME:
         return worse > 0 and far <= LONGEST_FUZZY
     return far <= (LONGEST_FUZZY if worse < 0 else LONGEST if worse is Likeness.SAME else LONGEST_ALIKE)
+
+
+def _league_evidence(a: Description, b: Description, country: int) -> LeagueEvidence:
+    """Return the evidence from the labels, which prove nothing where several clubs may be meant."""
+    found = league_evidence(a.league, b.league, country)
+    is_same = found is LeagueEvidence.SAME
+    return LeagueEvidence.CONCLUDED if is_same and (a.is_ambiguous or b.is_ambiguous) else found
 
 
 def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bool:

@@ -40,7 +40,7 @@ class LeagueEvidence(StrEnum):
     """The evidence from two leagues' labels."""
 
     SAME = "same"
-    CONCLUDED = "concluded"  # the same, if the country concluded from the only clubs in the table is right
+    CONCLUDED = "concluded"  # the same, if the clubs are those that are meant, which is no proof
     UNKNOWN = "unknown"  # a source gives no label, or a label without a country
     UNCLEAR = "unclear"  # different labels, which may mean two competitions or classes of teams
     DIFFERENT = "different"
@@ -132,4 +132,13 @@ def are_of_several(home: Name, away: Name, country: str | None) -> bool:
     """
     there = countries_of_several(home) & countries_of_several(away, is_short=True)
     there |= countries_of_several(home, is_short=True) & countries_of_several(away)
+    return bool(there) and (country is None or country in there)
+
+
+def may_be_of_several(home: Name, away: Name, country: str | None) -> bool:
+    """Return whether both names are at least short for several clubs of one country: Botafogo v América.
+
+    Each may mostly mean the best known of them. `country` is the league's, if known.
+    """
+    there = countries_of_several(home, is_short=True) & countries_of_several(away, is_short=True)
     return bool(there) and (country is None or country in there)

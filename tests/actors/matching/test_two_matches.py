@@ -108,6 +108,17 @@ def test_sure_are_equal_names_at_one_minute_in_one_league(other: Event, expected
     assert expected == _certainties(event("a", league=ENGLISH), other)
 
 
+def test_names_that_are_short_for_two_clubs_of_one_country_each_are_likely_at_most() -> None:
+    """Most lists mean the best known, but a cup may have two such matches."""
+    cup = "Brazil - Copa do Brasil"
+    ambiguous, telling = (
+        [event(source, "Botafogo", away, cup) for source in "ab"] for away in ("América", "Bahia")
+    )
+
+    assert ([SURE, LIKELY], [SURE, SURE]) == (_certainties(*ambiguous), _certainties(*telling))
+    assert () == groups(ambiguous[0], replace(ambiguous[1], chances=(0.1, 0.3, 0.6)))
+
+
 def test_members_of_the_sure_core_are_compared_with_each_other() -> None:
     """Two that are each sure with a third, but not with each other, are not both in it."""
     between = event("b", league=ENGLISH, start=SATURDAY + 240)
