@@ -71,6 +71,7 @@ MARKS = (
         "{} 21",
         "{} <21",
     ),
+    *("{}!", "$ {}", "{} &", "{} ~", "{} @", "{} ⚽", "{} ②"),
 )
 TWO_COUNTRIES = (  # in each of the second and third clubs can have these names
     *(("Al Nasr", "Al Wahda", "UAE", "Saudi Arabia", "Pro League"),),
@@ -111,10 +112,13 @@ OTHER_MARKETS = (
     *("Virtuelle Liga", "Virtuel Liga", "Wirtualna Liga", "Sanal Lig", "虚拟联赛", "电竞", "バーチャル"),
     *("Instant Football", "eサッカー", "Weiterkommen", "Qualifié", "Awans", "Postup", "Проход"),
     *("Incl. ET", "Tie Winner", "1 период", "Olympics", "CHAN", "NCAA", "Student League"),
+    *("Εικονικό", "Sýndardeild", "Avanza", "Går videre", "Jatkoon", "Továbbjutás", "Tur Atlar", "晋级"),
+    *("1ª Parte", "1. halvlek", "1. HZ", "HT", "前半", "Олимпиада", "Asian Games"),
 )
 COUNTRIES = (
     *(("Sudan", "S. Sudan"), ("Guyana", "Guiana"), ("Virgin Islands", "British Virgin Islands")),
     *(("Saint Martin", "Sint Maarten"), ("Somalia", "Somaliland"), ("Ireland", "Northern Ireland")),
+    *(("Virgin Islands", "US Virgin Islands"), ("Congo", "DR Congo"), ("Korea", "North Korea")),
 )
 
 

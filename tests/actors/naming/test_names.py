@@ -87,6 +87,8 @@ SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, L
         ("S. Sudan", "Sudan", OTHER),
         ("Guiana", "Guyana", OTHER),
         ("Somaliland", "Somalia", OTHER),
+        ("Virgin Islands", "US Virgin Islands", OTHER),
+        ("Virgin Islands", "British Virgin Islands", OTHER),
     ],
 )
 def test_names(a: str, b: str, expected: Likeness) -> None:
