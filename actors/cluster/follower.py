@@ -38,7 +38,7 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 LOOK_S = 0.5
 RETRY_S = 0.3
-WARNED_S = 600.0  # after the board began anew because of damage
+WARNED_S = 600.0  # after the board began anew because of damage; its first version is the time in ms
 UNREADABLE = (msgspec.MsgspecError, LookupError, ValueError, TypeError)
 """Errors from a record or a state that no process of this release can have written."""
 CHECKPOINT_RECORDS = 2_000
@@ -77,6 +77,7 @@ class FollowerActor:
     _evidence: Evidence = field(default_factory=Evidence)
     _look: Look | None = None
     _joined_mono: float = -inf
+    _warned_until_mono: float = -inf
     _damage: str = ""
     """Why the last joined epoch is damaged; empty if it is not."""
     _gap_at: Position | None = None
@@ -122,7 +123,9 @@ class FollowerActor:
         if newest is not None and self.archived is not None and self.archived(epoch) < newest:
             found = await self.store.restore(is_before=True)
         self._state = state = await run_sliced(restored(found, self.terms, epoch))
-        self._joined_mono = self.clock.now().mono
+        now = self.clock.now()
+        self._joined_mono = now.mono
+        self._warned_until_mono = now.mono + WARNED_S - max(now.wall - found.first / 1000, 0.0)
         self._unkept = self._unkept_bytes = 0
         self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)
         first = self._shown(state)
@@ -158,7 +161,7 @@ class FollowerActor:
         self.status.head = look.head.version
         self.status.leases = {name: lease.collector for name, lease in look.leases.items()}
         self.status.follower.well(self.clock.now(), log)
-        self.status.note(look.damage if sent_mono - self._joined_mono < WARNED_S else "", look.evicts, log)
+        self.status.note(look.damage if sent_mono < self._warned_until_mono else "", look.evicts, log)
         self._refresh(state)
         silent = [name for name in {*self.status.leases.values()} if self._is_silent(name, sent_mono)]
         self.status.silent = tuple(sorted(silent))

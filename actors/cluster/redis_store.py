@@ -58,7 +58,7 @@ class RedisStore:
         damaged = self._epoch if damage else ""
         found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage)
         if found[0] == b"wait":
-            why = damage or _damage_of(found[1])
+            why = damage or found[1].decode()
             raise StoreLostError(f"{why}; the board begins anew a minute after the last time")
         if found[0] != b"ok":
             raise StoreLostError(
@@ -83,7 +83,7 @@ class RedisStore:
                 self._evicts,
             )
         if {lease.collector for lease in look.leases.values()} != look.beats.keys():
-            raise StoreDamagedError(_damage_of(b"beats"))
+            raise StoreDamagedError("the server's keys 'leases' and 'beats' have different collectors")
         self._seen.note(int(version), int(number))
         return look
 
@@ -154,7 +154,7 @@ class RedisStore:
             await self.close()
             raise OtherBoardError("the epoch of this board is over, or it has lost versions")
         if found[0] == b"damaged":
-            raise StoreDamagedError(_damage_of(found[1]))
+            raise StoreDamagedError(found[1].decode())
         return found
 
     async def _run(self, script: str, *arguments: object, within_s: float = TIMEOUT_S) -> list[Any]:
@@ -225,10 +225,6 @@ def _is_damage(error: Exception) -> bool:
     first, text = str(error).partition(" ")[0], str(error)
     is_of_script = "user_script" in text and not first.isupper()
     return type(error) is ResponseError and (first == "WRONGTYPE" or is_of_script)
-
-
-def _damage_of(key: bytes) -> str:
-    return f"the server's key {key.decode()!r} differs from what was stored"
 
 
 @contextmanager

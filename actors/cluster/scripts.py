@@ -5,8 +5,8 @@ All get the same keys, in this order, in one hash slot (`names`):
 1. `board`: a hash with `epoch`, `server` (the server's run id at its beginning), `shape` (settings that
    all must share), `first` (the version of its empty board), `version` and `sub` of the newest record,
    `round` (looks in all epochs), `polls` (`none` if there were none before this epoch, `kept` if the
-   former epoch's are here, `lost` if some may be missing), `damage` (which ended the former epoch, or is
-   empty), and `sizes` (the number of parts of each of the keys 2 to 9).
+   former epoch's are here, `lost` if some may be missing), `damage` (why the former epoch ended, empty if
+   nothing was damaged or lost), and `sizes` (the number of parts of each of the keys 2 to 9).
 2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V without
    changes that clients see. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
    record before, or of the empty board.
@@ -22,8 +22,9 @@ All get the same keys, in this order, in one hash slot (`names`):
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list. Its first item is `ok` or the reason for a refusal. `epoch`: the board is a new one or
-has lost versions, so that the caller has to join. `damaged`: the named key's type or size differs from the
-last script's result. No script reads a clock; only the expiry of `alive` and `pause` depends on time.
+has lost versions, so that the caller has to join. `damaged`: a key's type or size differs from the last
+script's result; the second item says which. No script reads a clock; only the expiry of `alive` and `pause`
+depends on time.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ SILENT_MS: Final = 3_000
 """Milliseconds without a look after which a new process begins anew: old data may have been restored."""
 PAUSE_MS: Final = 60_000
 """Least milliseconds between two new beginnings of the board because of damage."""
+MISSING: Final = "versions that were shown are missing on the server"
+"""The `damage` of an epoch that began because the board was lost or set back."""
 KEYS: Final = (
     "board",
     "log",
@@ -60,6 +63,7 @@ def names(prefix: str) -> list[str]:
 
 _WHOLE = """
 local names = {'board', 'log', 'leases', 'tokens', 'beats', 'acks', 'checkpoint', 'polls', 'before'}
+local function differs(i) return "the server's key '" .. names[i] .. "' differs from what was stored" end
 local function sizes()
   local found = {}
   for i = 2, 9 do
@@ -70,17 +74,19 @@ local function sizes()
   return found
 end
 local function damage()
-  if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or redis.call('HLEN', KEYS[1]) ~= 10 then return names[1] end
+  if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or redis.call('HLEN', KEYS[1]) ~= 10 then
+    return differs(1)
+  end
   local board, i = redis.call('HMGET', KEYS[1], 'sizes', 'version', 'sub', 'first'), 1
   local found = sizes()
   for size in string.gmatch(board[1], '[^ ]+') do
     i = i + 1
-    if size ~= found[i - 1] then return names[i] end
+    if size ~= found[i - 1] then return differs(i) end
   end
-  if i ~= 9 then return names[1] end
+  if i ~= 9 then return differs(1) end
   local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
   local head = board[2] .. '-' .. board[3]
-  if (last and last[1] or board[4] .. '-0') ~= head then return names[2] end
+  if (last and last[1] or board[4] .. '-0') ~= head then return differs(2) end
 end
 local function note()
   redis.call('HSET', KEYS[1], 'sizes', table.concat(sizes(), ' '))
@@ -156,6 +162,8 @@ else
   if board[1] or what or seen > 0 then polls = 'lost' end
   redis.call('DEL', KEYS[8])
 end
+-- 5. Say why, if versions are missing: a caller that is new may have seen them on another server.
+if not what and seen > version and (board[1] or ARGV[7] == '0') then what = 'MISSING' end
 for i = 1, 9 do
   if i ~= 8 then redis.call('DEL', KEYS[i]) end
 end
@@ -173,6 +181,7 @@ return {'ok', ARGV[6]}
     .replace("ALIVE_MS", str(ALIVE_MS))
     .replace("SILENT_MS", str(SILENT_MS))
     .replace("PAUSE_MS", str(PAUSE_MS))
+    .replace("MISSING", MISSING)
 )
 
 LOOK: Final = (

@@ -19,6 +19,8 @@ class ServerLink:
     name: str
     error: str | None = "not connected yet"
     failures: int = 0
+    damage: str = ""
+    """The newest damage of the server's data that this actor found; empty if it found none."""
     lost_mono: float | None = None
 
     def lost(self, error: str, now: Instant, log: Log) -> None:
@@ -30,9 +32,9 @@ class ServerLink:
 
     def damaged(self, error: Exception, log: Log) -> str:
         """Log that the server's data is invalid; return the reason."""
-        why = str(error) or type(error).__name__
-        announce(log, "board.damaged", link=self.name, error=why)
-        return why
+        self.damage = str(error) or type(error).__name__
+        announce(log, "board.damaged", link=self.name, error=self.damage)
+        return self.damage
 
     def well(self, now: Instant, log: Log) -> None:
         """Note an answer; log it if the last one failed."""
@@ -95,7 +97,9 @@ class ClusterStatus:
         return f"the board began anew: {self.damage}" if self.damage else None
 
     def note(self, damage: str, evicts: str, log: Log) -> None:
-        """Note the causes of warnings; log an evicting policy the first time."""
+        """Note the causes of warnings; log each the first time, except a damage that was found here."""
+        if damage not in {self.damage, self.keeper.damage, self.follower.damage, ""}:
+            announce(log, "board.damaged", link=self.follower.name, error=damage)
         if evicts and evicts != self.evicts:
             announce(log, "cluster.evicts", policy=evicts)
         self.damage, self.evicts = damage, evicts

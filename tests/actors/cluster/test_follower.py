@@ -9,13 +9,15 @@ from random import Random
 import anyio
 import pytest
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.board.validity import HOLDS_S, BoardRules
-from actors.cluster.follower import FollowerActor
+from actors.cluster.follower import WARNED_S, FollowerActor
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.progress import LinksBox, Seen
+from actors.cluster.scripts import MISSING
 from actors.cluster.store import CollectorId, Commit, Position
 from actors.cluster.wire.records import BookRecord, Record, WireEntry, WireList, encoded
 from actors.core.errors import CommitLateError
@@ -138,16 +140,36 @@ async def _state_at(server: ModelServer) -> bytes:
 
 
 async def test_a_board_that_begins_anew_replaces_what_is_shown() -> None:
-    """All data is lost: nothing of before stays, and versions are higher."""
-    async with _following() as replica:
-        last = replica.list("m1")
-        await anyio.sleep(2.0)
-        replica.server.data = Data()
-        await anyio.sleep(2.0)
+    """All data is lost: nothing of before stays, and versions are higher. It is told once, and why."""
+    with capture_logs() as logged:
+        async with _following() as replica:
+            last = replica.list("m1")
+            await anyio.sleep(2.0)
+            replica.server.data = Data()
+            await anyio.sleep(2.0)
 
+    assert [MISSING] == [line["error"] for line in logged if line["event"] == "board.damaged"]
+    assert f"the board began anew: {MISSING}" == replica.actor.status.warning
     assert set() == replica.shown()
     assert replica.published.newest.version > last.version
     assert ["e1", "e2"] == [snapshot.epoch for snapshot in replica.restarts]
+
+
+@pytest.mark.parametrize(("after_s", "is_warned"), [(WARNED_S - 10.0, True), (WARNED_S, False)])
+async def test_a_process_that_starts_later_warns_no_longer_than_others(
+    after_s: float, *, is_warned: bool
+) -> None:
+    """For ten minutes from the moment at which the board began anew."""
+    replica = _Replica()
+    replica.begin()
+    replica.server.data.reason = MISSING
+    replica.clock.wall_shift_s = 1 + after_s - WALL_0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(replica.actor.run)
+        await anyio.sleep(2.0)
+        tasks.cancel_scope.cancel()
+
+    assert is_warned == (replica.actor.status.warning is not None)
 
 
 async def test_reads_end_with_the_evidence() -> None:

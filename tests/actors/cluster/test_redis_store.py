@@ -188,6 +188,13 @@ async def test_the_first_board_has_lost_no_polls(stores: _Stores) -> None:
     assert (False, True) == (before, (await store.look()).are_polls_lost)
 
 
+async def test_the_first_board_of_a_server_is_no_damage(stores: _Stores) -> None:
+    """Also for a process that has an archive of an earlier board."""
+    look = await (await stores.joined(seen=MS)).look()
+
+    assert "" == look.damage
+
+
 async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
     """The newest round that a collector answered stays."""
     store, _ = await _collecting(stores)
@@ -206,9 +213,11 @@ async def test_lost_data_begins_an_epoch(server: SharedServer, stores: _Stores) 
 
     with pytest.raises(OtherBoardError):
         await store.look()
-    new = await stores.joined(seen=MS + 2)
-    look = await new.look()
-    assert ("2", Position(MS + 2 + AHEAD), {}) == (stores.epoch, look.head, look.leases)
+    stores.known.note(MS + 2)
+    await store.join(MS)
+    look = await store.look()
+    assert (Position(MS + 2 + AHEAD), {}) == (look.head, look.leases)
+    assert "versions that were shown are missing" in look.damage
 
 
 async def test_another_run_of_the_server_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
@@ -229,9 +238,10 @@ async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Store
     store, token = await _collecting(stores)
     await store.commit(_commit(1, token))
     ahead = await stores.joined(seen=MS + 3)
+    look = await ahead.look()
 
-    assert "2" == stores.epoch
-    assert Position(MS + 3 + AHEAD) == (await ahead.look()).head
+    assert ("2", Position(MS + 3 + AHEAD)) == (stores.epoch, look.head)
+    assert "versions that were shown are missing" in look.damage
     with pytest.raises(OtherBoardError):
         await store.commit(_commit(2, token))
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 import anyio
 
 from actors.cluster.progress import Seen
-from actors.cluster.scripts import AHEAD, PAUSE_MS, SILENT_MS
+from actors.cluster.scripts import AHEAD, MISSING, PAUSE_MS, SILENT_MS
 from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
@@ -94,7 +94,8 @@ class ModelServer:
         )
         kept = "kept" if is_whole else "lost" if data.epoch or seen.version else "none"
         self.data = Data(f"e{self.epochs}", self.run, first, Position(first))
-        self.data.reason = data.damage
+        is_missing = seen.version > data.head.version and (data.epoch or not seen.is_new)
+        self.data.reason = data.damage or (MISSING if is_missing else "")
         self.data.round = max(data.round, seen.round)
         self.data.polls = data.polls if is_whole else {}
         self.data.kept = "lost" if is_whole and data.kept == "lost" else kept
