@@ -24,7 +24,7 @@ from tests.support.time.waiting import eventually
 EXCEPTIONS = {
     "scripts/test": "runs these tests",
     ".ci/run": "runs these tests",
-    ".venv/bin/oddsboard probe": "asks a venue on the internet; tests/e2e/test_probe.py has it",
+    ".venv/bin/oddsboard probe": "asks a venue; tests/web/cli/test_source_commands.py has it",
     ".venv/bin/ruff ": "scripts/test runs it before the tests",
     ".venv/bin/mypy": "scripts/test runs it before the tests",
     ".venv/bin/lint-imports ": "scripts/test runs it before the tests",

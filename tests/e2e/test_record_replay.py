@@ -26,7 +26,6 @@ from tests.support.peers.plain_http import NO_TLS
 from tests.support.recordings import football_data, the_odds_api
 from tests.support.systems.process import LAGS, ROOT, Service, program, ran, service
 from tests.support.time.waiting import eventually
-from web.__main__ import main
 
 CONFIG = """
 [server]
@@ -262,77 +261,3 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     assert "  bookmaker cedar: Cedar (simulated) (key wide)" in lines
     assert any(re.match("20.*Z simulated 200 [0-9]+ bytes, list cedar-", line) for line in lines)
     assert re.fullmatch("[0-9]+ payloads, [0-9]+ bytes; closed", last)
-
-
-def test_inspect_shows_where_a_file_ends_early(tmp_path: Path) -> None:
-    """Whole payloads are listed, and the last line says how the file ended."""
-    path = write(tmp_path / "feed.rec.zst", header(), received(b"one", 0.0), received(b"", 1.0, status=304))
-    path.write_bytes(path.read_bytes()[:-10])
-
-    code, out, err = ran("-m", "web", "inspect", str(path))
-
-    assert (0, "", "1 payloads, 3 bytes; cut") == (code, err, out.splitlines()[-1])
-    assert "2026-05-28T20:26:40.000Z f.csv 200 3 bytes, list " in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["replay", "{folder}/none"], "none: cannot be read: No such file or directory"),
-        (["replay", "{folder}"], "has no recording, must have files named SOURCE.rec.zst"),
-        (["replay", "{folder}/some.csv"], "some.csv: is not a recording that can be read: its content is"),
-        (["inspect", "{folder}/none"], "none: cannot be read: No such file or directory"),
-        (["inspect", "{folder}"], "cannot be read: Is a directory"),
-        (["inspect", "{folder}/some.csv"], "some.csv: is not a recording that can be read: its content is"),
-        (
-            ["record", "--config", "{folder}/none", "--out", "{folder}"],
-            "none: cannot be read: No such file",
-        ),
-    ],
-)
-def test_an_unreadable_recording_is_78_and_one_line(
-    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The line is on standard error and names the file and what was found."""
-    (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
-
-    with pytest.raises(SystemExit) as ended:
-        main([argument.format(folder=tmp_path) for argument in arguments])
-
-    out, err = capsys.readouterr()
-    assert (78, "", 1) == (ended.value.code, out, err.count("\n"))
-    assert (True, True) == (err.startswith("oddsboard: "), message in err)
-
-
-def test_an_impossible_folder_is_78_and_one_line(tmp_path: Path) -> None:
-    """It runs in its own process, because the recorder has begun to log by then."""
-    (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
-
-    code, out, err = ran("-m", "web", "record", "--out", str(tmp_path / "some.csv"))
-
-    assert (78, 1) == (code, err.count("\n"))
-    assert ["service.configured"] == [json.loads(line)["event"] for line in out.splitlines()]
-    assert re.fullmatch("oddsboard: .*some\\.csv: cannot be written to: File exists.*\n", err)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["replay", "x", "--speed", "0"], "was '0', must be a number above 0, or max"),
-        (["replay", "x", "--speed", "-1"], "--speed"),
-        (["replay", "x", "--speed", "nan"], "was 'nan', must be a number above 0, or max"),
-        (["record", "--out", "x", "--for", "90"], "was '90', must be like 90s, 15m, 2h or 1d"),
-        (["record", "--out", "x", "--for", "0s"], "was '0s', must be like 90s, 15m, 2h or 1d"),
-        (["record"], "--out"),
-        (["replay"], "DIR|FILE"),
-    ],
-)
-def test_invalid_arguments_are_refused(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The message has the usage, what was found and what is allowed."""
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-
-    assert 2 == ended.value.code
-    assert message in capsys.readouterr().err

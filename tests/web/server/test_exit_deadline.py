@@ -36,3 +36,28 @@ def test_the_process_ends_though_something_hangs(hangs: str, code: Exit) -> None
     """The loop waits for ever, does not come back, or a thread keeps the process."""
     program = PROGRAM.format(code=int(code), hangs=hangs)
     assert (code, "", "") == ran("-c", program)
+
+
+TIMED = """
+import sys, time
+from web.__main__ import process
+from web.cli import main
+from web.server import lifecycle
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(1.0)  # when handlers of signals are gone
+
+slow = Slow()
+lifecycle.HARD_STOP_S = 0.3
+main.load = lambda _: lifecycle.start_exit_deadline(lifecycle.Exit.STOPPED)
+main.configuration_lines = lambda _path, _settings: ["done"]
+sys.argv[1:] = ["check-config"]
+process()
+"""
+
+
+@pytest.mark.long
+def test_the_timer_of_the_exit_does_not_outlive_its_handler() -> None:
+    """An interpreter that ends slowly was ended by it: 142, a failed unit of systemd."""
+    assert (0, "done\n", "") == ran("-c", TIMED)
