@@ -106,8 +106,8 @@ def decode(payload, options):
     if mode == "block":
         time.sleep(1.3)
     import web.endpoints.probes as probes
-    healthy = probes.__dict__.setdefault("_healthy", probes._health)
-    probes._health = broken if mode == "break" else healthy
+    healthy = probes.__dict__.setdefault("_healthy", probes.health_of)
+    probes.health_of = broken if mode == "break" else healthy
     return None
 
 
