@@ -31,6 +31,8 @@ from tests.support.time.waiting import eventually, let_pass
 START_S, QUIET_S, WHOLE_S, FIRES_S, ENDS_S = 120.0, 45.0, 600.0, 120.0, 300.0
 LOST = 2_500
 """Changes of entries that are more than may wait for the archive."""
+RECEIVER = ("/alerts", "/api")
+"""A receiver of alerts, and a source that an alert is about."""
 PATHS = ("/feed", "/other", "/api", "/faulty")
 
 
@@ -86,6 +88,8 @@ class Faults:
         world, mode = self._world, self._world.set_mode
         yield Fault("OddsboardRestartStorm", lambda: mode("crash"), lambda: mode(""))
         yield Fault("OddsboardSourceDown", lambda: world.silent.add("/other"), world.silent.clear)
+        yield Fault("OddsboardReceiverDown", lambda: world.silent.update(RECEIVER), world.silent.clear)
+        yield Fault("OddsboardAlertsWait", self._hide, self._show)
         yield Fault("OddsboardBookmakerStale", lambda: self._lack("BW"), lambda: self._lack(""))
         yield Fault("OddsboardCreditsRunOut", lambda: self._spend(1), lambda: self._spend(0))
         yield Fault("OddsboardAllStale", lambda: world.silent.update(PATHS), world.silent.clear)
@@ -101,6 +105,15 @@ class Faults:
 
     def _spend(self, credits_a_call: int) -> None:
         self._world.spends = credits_a_call
+
+    def _hide(self) -> None:
+        """Take away the folder of the alerts' queue, and let a source fail, so that it must be written."""
+        self._world.silent.add("/faulty")
+        (self._running.folder / "alerts").rename(self._running.folder / "hidden")
+
+    def _show(self) -> None:
+        self._world.silent.clear()
+        (self._running.folder / "hidden").rename(self._running.folder / "alerts")
 
     def _hold(self) -> None:
         """Lock the current day's file, so that it cannot be written."""
@@ -179,6 +192,7 @@ def main() -> int:
         folder = Path(name)
         world = World(peer, folder)
         (folder / "oddsboard.toml").write_text(CONFIG.format(folder=folder, url=peer.url("")), "utf-8")
+        (folder / "alerts").mkdir()
         running = Running(folder, installed(folder, "faulty", KIND), free_address())
         running.start()
         clients = threading.Thread(

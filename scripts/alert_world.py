@@ -29,6 +29,16 @@ CONFIG = """
 drain_s = 0
 [archive]
 path = "{folder}/archive"
+[alerts]
+path = "{folder}/alerts/queue"
+[receivers.hook]
+kind = "webhook"
+url = "{url}/alerts"
+secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+[[alert]]
+name = "trouble"
+when = "source"
+to = ["hook"]
 [sources.feed]
 kind = "football_data"
 url = "{url}/feed"
@@ -144,6 +154,7 @@ class World:
         self._mode = folder / "mode"
         for path, body in (("/feed", self._feed), ("/other", self._other), ("/faulty", self._faulty)):
             peer.answers[path] = self._answer(path, lambda body=body: respond(body()))  # type: ignore[misc]
+        peer.answers["/alerts"] = self._answer("/alerts", respond)
         peer.answers[odds_path("soccer_epl")] = self._answer("/api", self._api)
 
     def set_mode(self, mode: str) -> None:
