@@ -86,6 +86,16 @@ async def test_filters_choose_values(site: Site, query: str, count: int) -> None
     assert count == len(await values(site, query))
 
 
+async def test_any_market_is_1x2_where_nothing_else_is_read() -> None:
+    """A client need not know which kinds of market the service reads."""
+    async with open_site(names=NAMES) as site:
+        for name in NAMES:
+            site.publish(name, match("m1", prices=HIGH if name == "alder" else FAIR))
+        found = await values(site, "market=any")
+
+    assert [("alder_m1", "1x2")] == [(value["id"], value["market"]) for value in found]
+
+
 async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Site) -> None:
     """Another tag, and no price that is too old by the rule of surebets, unless doubted ones are wanted."""
     before = await site.get(VALUE)
