@@ -132,7 +132,7 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
 
 
 def test_a_surebet_is_the_same_on_all_machines(server: SharedServer, tmp_path: Path) -> None:
-    """It comes and goes with its prices; a tag has the same bytes everywhere."""
+    """It comes and goes with its prices, and a tag has the same bytes everywhere; so do values."""
     cluster = f'[cluster]\nurl = "{server.url}"\n'
     seen: dict[str, set[bytes]] = {}
     with http_peer() as peer:
@@ -142,9 +142,14 @@ def test_a_surebet_is_the_same_on_all_machines(server: SharedServer, tmp_path: P
                 Two(peer, first).offer(prices)
                 for running in (first, second, first):
                     eventually(partial(_has_surebets, running, count, seen), f"it has {count}", 20.0)
+            values = [_values(running) for running in (first, second)]
+            records = [running.get("/api/v2/value/record") for running in (first, second)]
 
     assert [1] * len(seen) == [len(bodies) for bodies in seen.values()]
     assert len(seen) > 2
+    assert values[0]
+    assert values[0] == values[1]
+    assert ["no_archive"] * 2 == [record.json()["code"] for record in records]
 
 
 def _has_surebets(running: Service, count: int, seen: dict[str, set[bytes]]) -> bool:
@@ -153,6 +158,12 @@ def _has_surebets(running: Service, count: int, seen: dict[str, set[bytes]]) -> 
         return False
     seen.setdefault(answer.headers["etag"], set()).add(answer.content)
     return len(answer.json()["fixtures"]) == count
+
+
+def _values(running: Service) -> list[dict[str, Any]]:
+    """Return the values by a bookmaker's prices, without times of confirmation, which are bounds."""
+    found = running.get("/api/v2/value?reference=williamhill&doubted=1").json()["values"]
+    return [{key: said for key, said in value.items() if key != "confirmed"} for value in found]
 
 
 def test_another_collector_takes_over(server: SharedServer, tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ def test_an_archive_has_what_any_machine_served(tmp_path: Path) -> None:
                 filled = _wait_written(replica, served[-1][1].json()["version"])
                 changes = replica.get(f"/api/v2/changes?since={first.headers['odds-cursor']}")
                 differing = _differing(replica, served)
+                records = [running.get("/api/v2/value/record") for running in (collector, replica)]
                 server.ask("FLUSHALL")
                 eventually(lambda: replica.get("/health").json()["cluster"]["resets"] == 1, "another epoch")
                 eventually(partial(_is_live, replica), "all is listed again")
@@ -89,6 +90,7 @@ def test_an_archive_has_what_any_machine_served(tmp_path: Path) -> None:
 
     assert [] == differing
     assert ([], OK) == (filled["gaps"], changes.status_code)
+    assert ("no_archive", 0) == (records[0].json()["code"], records[1].json()["all"]["flags"])
     assert ["began_anew"] == [gap["reason"] for gap in gaps]
     assert (MISSING, "began_anew") == (between.status_code, between.json()["reason"])
     assert (MISSING, "version_not_available") == (after.status_code, after.json()["code"])
