@@ -20,7 +20,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.draft import FixtureUpdate
-from actors.matches.entries import chances_of, is_other_event
+from actors.matches.entries import chances_of, is_other_event, unpriced_event_of
 from actors.matches.linking import Links, apply
 from actors.matches.links import part
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, fixtures_of
@@ -28,7 +28,7 @@ from actors.matches.standing import Surebets
 from actors.matches.surebets import SurebetRules
 from actors.matching.event import Chances, EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import Rule, price_gap
+from actors.matching.rules import Certainty, Rule, price_gap
 
 Changes = Mapping[BookmakerId, Entry | None]
 Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
@@ -161,9 +161,31 @@ class FixtureUpdater:
             members = tuple(member for member in members if member.key in alive)
             draft.move([member.key for member in fixture.members if member.key not in alive], None)
         made = draft.made(fixture.id, fixture.created, members, entries)
+        if len(members) > 1 and (doubted := self._doubted(draft, fixture, made)) != members:
+            made = draft.made(fixture.id, fixture.created, doubted, entries)
         draft.put(made)
         if len(members) > 1:
             self._part(draft, made, {self.roster[name].source for name in changes})
+
+    def _doubted(self, draft: FixtureUpdate, before: Fixture, after: Fixture) -> tuple[Member, ...]:
+        """Return the members; those listed otherwise than before are likely until they are compared again.
+
+        A source may have used an id again, for another match.
+        """
+        listings = [
+            [unpriced_event_of(fixture, member.key, self.roster) for fixture in (before, after)]
+            if member.key in draft.events
+            else []
+            for member in after.members
+        ]
+        return tuple(
+            [
+                replace(member, certainty=Certainty.LIKELY)
+                if listing and listing[0] != listing[1]
+                else member
+                for member, listing in zip(after.members, listings, strict=True)
+            ]
+        )
 
     def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
         draft.move([member.key for member in fixture.members], None)

@@ -15,14 +15,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
-from actors.core.messages import Batch, BookmakerId, Match, SourceName
+from actors.core.messages import Batch, BookmakerId, Match, SourceMatchId, SourceName
 from actors.matches.linking import Linking
 from actors.matches.model import BookmakerInfo, Fixture, FixtureSettings, roster_of
 from actors.matches.surebets import SurebetRules
-from actors.matching.event import Chances, Event
+from actors.matching.event import Chances, Event, EventKey
 from actors.matching.matcher import Matcher
-from actors.matching.overrides import Overrides
-from actors.matching.rules import Certainty
+from actors.matching.overrides import Overrides, Pair
+from actors.matching.rules import DAY, Certainty
 from tests.support.adversary import Game, games_of, pair_of
 from tests.support.builders.events import SATURDAY
 from tests.support.builders.fixtures import LinkedBoard
@@ -92,7 +92,10 @@ class Life:
     def __init__(self, random: Random, seed: str, told: Told) -> None:
         self._random, self._seed, self._told = random, seed, told
         self._board = LinkedBoard(TERMS)
-        self._board.linking = Linking(Matcher(Overrides()), TERMS.roster)
+        self._reusing = random.choice(
+            (*NAMES, *[""] * 15)
+        )  # it will use an id that is linked by hand again
+        self._board.linking = Linking(Matcher(_by_hand(self._reusing)), TERMS.roster)
         shops = {name: Shop(COMPANIES.get(name, name), COMMISSIONS.get(name, 0.0)) for name in NAMES}
         self._truth = Truth(shops, MAX_AGE_S)
         self._kick_off = int(WALL_0) + random.choice((20, 86_400, 86_400, 86_400))
@@ -119,8 +122,11 @@ class Life:
                 self._pass()
             name = self._random.choice(NAMES)
             action = self._random.choices(
-                (self._refresh, self._fail, self._confirm, self._drop, self._cut_off, self._move),
-                (50, 12, 10, 8, 8, 6),
+                (
+                    *(self._refresh, self._fail, self._confirm),
+                    *(self._drop, self._cut_off, self._move, self._reuse),
+                ),
+                (50, 12, 10, 8, 8, 6, 6),
             )[0]
             action(name)
             self._check()
@@ -261,6 +267,20 @@ class Life:
         }
         self._refresh(name)
 
+    def _reuse(self, _: str) -> None:
+        """List another match under the id that is linked by hand: weeks later, or of the women's teams."""
+        if (listed := self._lists.get(self._reusing, {}).get("match")) is None:
+            return
+        event = listed.event
+        if self._random.random() < 0.5:
+            event = replace(event, home=f"{event.home} W", away=f"{event.away} W")
+        else:
+            names = {"home": "Bologna", "away": "Torino", "start_time": (event.start_time or 0) + 38 * DAY}
+            event = replace(event, **names)
+        again = _Listed(event, _results("again"), listed.chances)
+        self._lists[self._reusing] = self._lists[self._reusing] | {"match": again}
+        self._refresh(self._reusing)
+
     def _settle(self) -> None:
         """Link all, evaluate, and count what is withheld."""
         self._board.link()
@@ -313,6 +333,13 @@ class Life:
             )
             for outcome, leg in enumerate(fixture.surebet.legs)
         ]
+
+
+def _by_hand(name: str) -> Overrides:
+    """Return a decision for each bookmaker that its match and that of this one are one, by their ids."""
+    keys = {other: EventKey(SourceName(other), SourceMatchId("match")) for other in NAMES}
+    others = [key for other, key in keys.items() if other != name]
+    return Overrides(must=tuple(Pair(keys[name], key) for key in others) if name else ())
 
 
 def _places(fixture: Fixture) -> dict[bool, set[tuple[str, str]]]:
