@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,6 +16,7 @@ import anyio
 from actors.cluster import scripts
 from actors.cluster.progress import Seen
 from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
+from actors.core.clock import elapsed_s
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 
@@ -43,6 +45,7 @@ class RedisStore:
         self._connection: AbstractConnection | None = None
         self._shas: dict[str, str] = {}
         self._epoch = self._evicts = ""
+        self._refused_mono = -inf
 
     async def join(self, unix_ms: int, damage: str = "") -> str:
         """See `Store`."""
@@ -52,15 +55,17 @@ class RedisStore:
             await self._connection.connect()  # type: ignore[no-untyped-call]
             server = said_of(await self._asked("INFO", "server"), "run_id")
             policy = said_of(await self._asked("INFO", "memory"), "maxmemory_policy")
-        seen = self._seen
+        seen, mono = self._seen, elapsed_s()
         self._evicts = "" if policy == "noeviction" else policy
         about = (server, self._shape, seen.version, seen.round, unix_ms, self._new_epoch())
         damaged = self._epoch if damage else ""
-        found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage)
+        was_refused = mono - self._refused_mono < scripts.ALIVE_MS / 1000
+        found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage, int(was_refused))
         if found[0] == b"wait":
             why = damage or found[1].decode()
             raise StoreLostError(f"{why}; the board begins anew a minute after the last time")
         if found[0] != b"ok":
+            self._refused_mono = mono if found[0] == b"shape" else self._refused_mono
             raise StoreLostError(
                 "the board of this prefix belongs to processes with another configuration, release or "
                 "zlib: end all of them, or use another prefix"

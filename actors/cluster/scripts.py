@@ -122,8 +122,10 @@ JOIN: Final = (
     (
         """
 -- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch,
--- whether the process is new (1 or 0), the epoch that it found damaged, and why.
--- 1. A board of another shape is refused while it is alive, otherwise replaced.
+-- whether the process is new (1 or 0), the epoch that it found damaged, why, and whether the process was
+-- refused a moment ago (1 or 0).
+-- 1. A process of another shape is refused while the board is alive, and otherwise replaces the board. If
+--    the server lost the board or was restarted after it was refused, the board's processes come first.
 """
         + _WHOLE
         + """
@@ -133,6 +135,7 @@ if redis.call('TYPE', KEYS[1]).ok == 'hash' then
 end
 local is_ours = board[3] == ARGV[2]
 if board[3] and not is_ours and redis.call('EXISTS', KEYS[10]) == 1 then return {'shape'} end
+if not is_ours and board[2] ~= ARGV[1] and ARGV[10] == '1' then return {'later'} end
 -- 2. The board continues if the same server has had it since its beginning, the caller has seen no later
 --    version, and it is neither damaged nor abandoned (then old data may have been restored).
 --    If the caller has seen an earlier board, polls of that board may be lost.

@@ -275,6 +275,22 @@ async def test_processes_of_another_configuration_are_refused(
         await old.look()
 
 
+async def test_a_refused_process_takes_no_board_that_is_lost_meanwhile(
+    stores: _Stores, server: SharedServer
+) -> None:
+    """It asks more often than the others look; they would be refused then, until it is ended."""
+    store = await stores.joined()
+    await store.look()
+    other = RedisStore(server.url, "test", "other", lambda: "other", Seen())
+    for lost in ("PING", "FLUSHALL"):
+        server.ask(lost)
+        with pytest.raises(StoreLostError, match="another configuration"):
+            await other.join(MS)
+
+    assert "2" == await store.join(MS)
+    await other.close()
+
+
 async def test_a_board_is_alive_as_long_as_anybody_looks(stores: _Stores, server: SharedServer) -> None:
     """And ten seconds more: the server forgets that by itself."""
     store = await stores.joined()
