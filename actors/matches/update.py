@@ -161,8 +161,9 @@ class FixtureUpdater:
             members = tuple(member for member in members if member.key in alive)
             draft.move([member.key for member in fixture.members if member.key not in alive], None)
         made = draft.made(fixture.id, fixture.created, members, entries)
-        if len(members) > 1 and (doubted := self._doubted(draft, fixture, made)) != members:
-            made = draft.made(fixture.id, fixture.created, doubted, entries)
+        if draft.events and len(members) > 1:
+            members = self._doubted(draft, fixture, made)
+            made = draft.made(fixture.id, fixture.created, members, entries)
         draft.put(made)
         if len(members) > 1:
             self._part(draft, made, {self.roster[name].source for name in changes})
@@ -172,18 +173,17 @@ class FixtureUpdater:
 
         A source may have used an id again, for another match.
         """
-        listings = [
-            [unpriced_event_of(fixture, member.key, self.roster) for fixture in (before, after)]
-            if member.key in draft.events
-            else []
-            for member in after.members
-        ]
+
+        def is_other(key: EventKey) -> bool:
+            was, now = (unpriced_event_of(fixture, key, self.roster) for fixture in (before, after))
+            return was != now
+
         return tuple(
             [
                 replace(member, certainty=Certainty.LIKELY)
-                if listing and listing[0] != listing[1]
+                if member.key in draft.events and is_other(member.key)
                 else member
-                for member, listing in zip(after.members, listings, strict=True)
+                for member in after.members
             ]
         )
 
