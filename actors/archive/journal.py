@@ -6,6 +6,8 @@ The archive's thread writes it beside the days, which its faults do not touch. d
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -71,6 +73,8 @@ class JournalFile:
         self._inodes: dict[Path, int] = {}
         self._written = 0
         self._tidy_s = self._again_s = -inf
+        self._is_doubted = False
+        """Whether the last look found the file damaged; a second one, `RETRY_S` later, decides."""
 
     def step(self) -> None:
         """Write the events since the last step, and remove old ones once an hour."""
@@ -85,9 +89,11 @@ class JournalFile:
             self.close()
             self._again_s = now_s + RETRY_S
             if isinstance(error, sqlite3.Error) and may_be_damage(error):
-                self._set_aside(error)
+                if self._is_doubted:
+                    self._set_aside(error)
+                self._is_doubted = not self._is_doubted
             return
-        self._written = newest
+        self._written, self._is_doubted = newest, False
         if is_tidied:
             self._tidy_s = now_s + TIDY_S
 
@@ -113,11 +119,13 @@ class JournalFile:
         return connection
 
     def _set_aside(self, error: sqlite3.Error) -> None:
-        """Rename a damaged file, in place of an older one; the next step begins another."""
-        bad = self._path.with_name(f"{NAME}{BAD}")
+        """Rename a damaged file, and those beside it; the next step begins another."""
+        names = (self._path.with_name(f"{NAME}{BAD}{number or ''}") for number in count())
+        bad = next(name for name in names if not name.exists())
         try:
             for beside in BESIDE:
-                Path(f"{self._path}{beside}").unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    Path(f"{self._path}{beside}").rename(f"{bad}{beside}")
             self._path.rename(bad)
         except OSError:
             return

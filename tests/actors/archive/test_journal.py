@@ -87,19 +87,42 @@ def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
 
 
 def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
-    """Another one begins, and what could not be written is in it."""
-    (folder.path / NAME).write_bytes(b"no database" * 1000)
+    """At the second look, over no other; a new one has what could not be written."""
+    path, content = folder.path / NAME, b"no database" * 1000
+    path.write_bytes(content)
+    (older := folder.path / f"{NAME}.bad").write_bytes(b"older")
     noted = Journal()
     file = JournalFile(folder, noted)
     noted.note(_event("source.down", "feed", wall_s()))
 
     file.step()
-    file._again_s = -inf
-    file.step()
+    after_one_look = path.read_bytes()
+    for _ in range(2):
+        file._again_s = -inf
+        file.step()
     file.close()
 
+    assert content == after_one_look == (folder.path / f"{NAME}.bad1").read_bytes()
     assert ["feed"] == [event.subject for event in _read(folder)]
-    assert b"no database" == (folder.path / f"{NAME}.bad").read_bytes()[:11]
+    assert b"older" == older.read_bytes()
+
+
+def test_a_journal_that_reads_wrong_for_a_moment_stays(folder: Folder) -> None:
+    """It goes on when it can be read again; the next doubt is a first one."""
+    path = folder.path / NAME
+    _life(folder, _event("source.down", "before", wall_s()))
+    whole = path.read_bytes()
+    noted = Journal()
+    file = JournalFile(folder, noted)
+    noted.note(_event("source.down", "after", wall_s()))
+    for content in (bytes(len(whole)), whole):
+        path.write_bytes(content)
+        file._again_s = -inf
+        file.step()
+    file.close()
+
+    assert ["after", "before"] == [event.subject for event in _read(folder)]
+    assert [] == [*folder.path.glob("*.bad*")]
 
 
 def test_nothing_is_written_to_a_removed_file(folder: Folder) -> None:
