@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 
-from actors.alerts.rules.rule import sentence
+from actors.alerts.rules.rule import MoveRule, ValueRule, sentence
 from actors.configuration.allowed import Option, options_of
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Prices
 from actors.core.nearest import did_you_mean
+from actors.matches.fair import MIN_BOOKMAKERS
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
 from actors.recordings.replay_kind import ReplayOptions
@@ -19,7 +20,7 @@ from actors.review.reload import EMPTY, is_silent
 from actors.service.alerting.receivers import receiver_lines
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings, parse_bind
-from actors.source_api.kinds import PolledKind
+from actors.source_api.kinds import PolledKind, prices_of
 
 
 def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
@@ -51,6 +52,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     if settings.operators.token is not None:
         yield "operators: a token opens /monitor, /metrics and /api/stats"
     yield from map(sentence, settings.alert)
+    yield from _idle_rules(settings)
     yield from receiver_lines(settings)
     yield from _warnings(settings)
     yield from _for_own_use(settings)
@@ -90,6 +92,26 @@ def _warnings(settings: Settings) -> Iterator[str]:
                 f"warning: {first} and {other} have the same name; if one company pays for both, give both"
                 " the same company, so that no surebet consists of both"
             )
+
+
+def _idle_rules(settings: Settings) -> Iterator[str]:
+    """Yield a line for each rule that never fires, because too few companies make a consensus."""
+    live = {
+        name
+        for name, source in settings.sources.items()
+        if prices_of(source.kind, source.options) is Prices.LIVE
+    }
+    companies = {of.company or name for name, of in settings.bookmakers.items() if of.source in live}
+    for rule in settings.alert:
+        if isinstance(rule, ValueRule) and rule.reference is None:
+            others, hint = 1, "; name a reference"
+        elif isinstance(rule, MoveRule):
+            others, hint = 0, ""
+        else:
+            continue
+        if (needed := MIN_BOOKMAKERS + others) > len(companies):
+            found = f"it needs {needed} companies with live prices, there are {len(companies)}"
+            yield f"warning: alert {rule.name} never fires: {found}{hint}"
 
 
 def _for_own_use(settings: Settings) -> Iterator[str]:
