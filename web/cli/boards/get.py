@@ -78,7 +78,11 @@ def _print(form: str, call: client.Call[Any], service: client.Client) -> None:
         for answer in pages(replace(call, answer=dict), service):
             sys.stdout.write(f"{msgspec.json.encode(answer).decode()}\n")
         return
-    parts = [table(answer) for answer in pages(call, service)]
+    parts = list[Table]()
+    for answer in pages(call, service):
+        parts.append(table(answer))
+        if note := getattr(answer, "note", None):
+            sys.stderr.write(f"{clean(note)}\n")
     columns = tuple(dict.fromkeys(name for part in parts for name in part.columns))
     rows = (dict(zip(part.columns, row, strict=True)) for part in parts for row in part.rows)
     if form == "csv":

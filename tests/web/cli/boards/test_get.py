@@ -80,6 +80,16 @@ def test_a_table_obeys_no_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert "[red]?[2J" in capsys.readouterr().out
 
 
+def test_a_note_of_the_service_is_told_beside_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as that no match has the league; the table stays a table."""
+    listed = msgspec.structs.replace(_listed(), note="no match has the league 'eng.11'")
+    with _client({"/api/v2/fixtures": [listed]}) as service:
+        get._print("csv", c.fixtures(league="eng.11"), service)
+    told = capsys.readouterr()
+
+    assert ("", "no match has the league 'eng.11'\n") == (told.out.strip(), told.err)
+
+
 def test_json_is_the_services_own_answer_page_by_page(capsys: pytest.CaptureFixture[str]) -> None:
     """Also members that this client does not know; the pages of closing prices are lines."""
     pages = [{"fixtures": [], "next_from": 100, "new": 1}, {"fixtures": [], "next_from": None, "new": 2}]
