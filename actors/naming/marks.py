@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
-from actors.naming.names import FORMS, Name, without_form
+from actors.naming.names import FORMS, Name, before_form, without_form
 from actors.naming.similarity import of_words
 from actors.naming.tables import are_spelled, is_known
 
@@ -84,7 +84,7 @@ def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
         if len(short) > 1 and short in long:
             front, _, behind = long.partition(short)
             if (front or behind) and not {front, behind} <= {"", *FORMS}:
-                yield front, without_form(behind)
+                yield before_form(front), without_form(behind)
     for word in (name.core[0], name.core[-1]):  # a mark that is a word here, and glued to the opponent
         if word in long_words and len(word) <= MOST_LETTERS and word not in FORMS:
-            yield ("", word) if word == name.core[-1] else (word, "")
+            yield ("", word) if word == name.core[-1] else (before_form(word), "")

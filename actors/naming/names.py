@@ -182,6 +182,12 @@ def without_form(letters: str) -> str:
     return letters[form:] or letters
 
 
+def before_form(letters: str) -> str:
+    """Return letters in front of a name without the club form at their end: nBK becomes n."""
+    form = "" if _LEGAL(letters) else max(filter(letters.endswith, FORMS), key=len, default="")
+    return letters.removesuffix(form) or letters
+
+
 def _canonical(word: str) -> str:
     folded = _folded(word)
     return _spellings().get(word) or _spellings().get(folded, folded)

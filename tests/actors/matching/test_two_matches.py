@@ -309,6 +309,15 @@ def test_letters_glued_to_a_name_that_ends_in_them_are_a_mark() -> None:
     assert groups(plain, event("b", "Cusco", "ADT Tarma", label))
 
 
+def test_letters_glued_to_the_form_of_a_club_are_a_mark() -> None:
+    """BK is in front of a name here, and the mark in front of it."""
+    label = "Sweden - Allsvenskan"
+    plain = event("a", "Djurgardens IF", "Hacken", label)
+
+    assert () == groups(plain, event("b", "nDjurgarden", "nBK Häcken", label))
+    assert groups(plain, event("b", "Djurgarden", "BK Häcken", label))
+
+
 @pytest.mark.parametrize("word", ["City", "Rovers", "Sport"])
 def test_a_word_of_many_clubs_is_a_mark_if_both_teams_of_one_list_have_it_alone(word: str) -> None:
     """Also beside names that are spelled otherwise."""
