@@ -40,7 +40,8 @@ def _lists(some: list[Values]) -> dict[int, dict[str, object]]:
     return found
 
 
-def _exported(folder: Path, from_ms: int = 0, bookmaker: BookmakerId | None = None) -> list[Values]:
+def exported(folder: Path, from_ms: int = 0, bookmaker: BookmakerId | None = None) -> list[Values]:
+    """Return the rows of an export."""
     return [*rows(Folder.reading(folder), Chosen(from_ms, 2**60, bookmaker), lambda _: None)]
 
 
@@ -77,10 +78,10 @@ def test_an_export_from_any_time_has_all_lists(
 ) -> None:
     """From just before, at, and after each commit, also at midnight: the same as in an export of all."""
     times = _three_days(tmp_path)
-    whole = _lists(_exported(tmp_path, bookmaker=bookmaker))
+    whole = _lists(exported(tmp_path, bookmaker=bookmaker))
     for _, at_ms in [*times, (0, MIDNIGHT_MS)]:
         for from_ms in (at_ms - at_most_ms, at_ms + at_most_ms):
-            part = _lists(_exported(tmp_path, from_ms, bookmaker))
+            part = _lists(exported(tmp_path, from_ms, bookmaker))
 
             assert {version: whole[version] for version in part if version in whole} == {
                 version: shown for version, shown in part.items() if version in whole
@@ -94,17 +95,17 @@ def test_an_export_from_any_time_has_all_lists(
 def test_after_a_day_that_is_missing_the_whole_state_comes_again(tmp_path: Path, how: str) -> None:
     """Entries that left in that day are not shown any more."""
     _three_days(tmp_path)
-    whole = _lists(_exported(tmp_path))
+    whole = _lists(exported(tmp_path))
     second = sorted(tmp_path.glob("*.db"))[1]
-    first = _exported(tmp_path)[0]
+    first = exported(tmp_path)[0]
     second.unlink() if how == "removed" else second.rename(f"{second}.bad")
     second.with_suffix(".sum").unlink()
-    part = _lists(_exported(tmp_path))
+    part = _lists(exported(tmp_path))
 
     assert {version: whole[version] for version in part} == part
     assert max(whole) in part
     assert 5 < len(part) < len(whole)
-    assert first == _exported(tmp_path)[0]
+    assert first == exported(tmp_path)[0]
 
 
 def test_a_whole_state_that_shows_nothing_is_told(tmp_path: Path) -> None:
@@ -115,10 +116,10 @@ def test_a_whole_state_that_shows_nothing_is_told(tmp_path: Path) -> None:
         lost = life.put()
         life.archive.writer.max_waiting = 1000
         life.put(bookmaker=BIRCH)
-    (row,) = [row for row in _exported(tmp_path) if row["kind"] == "state"]
+    (row,) = [row for row in exported(tmp_path) if row["kind"] == "state"]
 
     assert (lost, None, None) == (row["version"], row["id"], row["reason"])
-    assert {} == _lists(_exported(tmp_path))[lost]
+    assert {} == _lists(exported(tmp_path))[lost]
 
 
 def test_a_clock_that_was_set_back_leaves_nothing_out(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
         assert {"1", "X", "2"} == {key[2] for key in played[version] if key[1] == "1x2"}
     assert {"alder", "birch"} == {row["bookmaker"] for row in _priced(tmp_path) if row["bookmaker"]}
     assert {"birch"} == {row["bookmaker"] for row in _priced(tmp_path, BIRCH) if row["id"]}
-    assert {COLUMNS} == {tuple(row) for row in _exported(tmp_path)}
+    assert {COLUMNS} == {tuple(row) for row in exported(tmp_path)}
 
 
 def _priced(folder: Path, bookmaker: BookmakerId | None = None) -> list[Values]:

@@ -23,6 +23,7 @@ from actors.archive.past import Days, Unknown
 from actors.core.errors import ConfigError
 from actors.monitoring.status import ArchiveStatus
 from tests.actors.archive.test_archive import ALDER, NAMES, Kept, kept
+from tests.actors.archive.test_export import exported
 from tests.support.archive.checked import Lives
 from tests.support.archive.disk_faults import OPEN, READ, library
 from tests.support.time.virtual import ManualClock
@@ -124,6 +125,35 @@ def test_a_day_whose_sealing_was_cut_off_is_not_damaged(tmp_path: Path) -> None:
         assert (True, ["alder_m1"]) == (settled, life.ids(version))
     assert (tmp_path / "2026-05-28.sum").exists()
     assert [] == [*tmp_path.glob("*.bad*")]
+
+
+def test_days_of_an_earlier_release_are_read_and_sealed(tmp_path: Path) -> None:
+    """They lack links, bookmakers and the view of prices; one is half sealed, and the other goes on."""
+
+    def stop(boundary: str) -> None:
+        if boundary == "sealed file written":
+            raise OSError(EIO, "killed there")
+
+    clock = ManualClock()
+    with kept(tmp_path, clock, reached=stop) as life:
+        first = life.put("m1")
+        clock.pass_(86_400)
+        second = life.put("m1", "m2")
+    days = sorted(tmp_path.glob("*.db"))
+    for day in days:
+        with closing(sqlite3.connect(day)) as connection:
+            connection.executescript("DROP VIEW prices; DROP TABLE links; DROP TABLE rosters")
+    before = exported(tmp_path)
+    with kept(tmp_path, clock) as life:
+        third = life.put("m3")
+        for _ in range(5):
+            life.archive.writer.step()
+        ids = [life.ids(version) for version in (first, second, third)]
+
+    assert [["alder_m1"], ["alder_m1", "alder_m2"], ["alder_m3"]] == ids
+    assert (before, 2) == (exported(tmp_path)[: len(before)], len(days))
+    with closing(sqlite3.connect(days[0])) as connection:
+        assert connection.execute("SELECT count(*) FROM prices").fetchone()[0] > 0
 
 
 def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> None:
