@@ -157,6 +157,7 @@ class FollowerActor:
     async def _take_look(self, sent_mono: float) -> None:
         self._look = look = await self.store.look()
         state = self._known()
+        _check_kept(state.at, look.head)
         self._evidence.looked(look, sent_mono)
         self.status.head = look.head.version
         self.status.leases = {name: lease.collector for name, lease in look.leases.items()}
@@ -175,6 +176,7 @@ class FollowerActor:
         for logged in records:
             state = self._known()
             if logged.epoch != state.snapshot.epoch or logged.after != state.at:
+                _check_kept(state.at, logged.after)
                 return False
             self._state = new = await run_sliced(
                 applied(state, logged.at, decoded(logged.data), self._updater, self._of_kinds)
@@ -242,3 +244,14 @@ class FollowerActor:
         if self._state is None:
             raise StoreLostError("there is no board yet")
         return self._state
+
+
+def _check_kept(at: Position, place: Position) -> None:
+    """Check that a place of the log is the applied one or a later one.
+
+    The version alone proves nothing: others may have used a lost version again.
+    Raises: StoreDamagedError.
+    """
+    if place != at and not place.is_later(at):
+        found = f"the log ends before version {at.version}, or has another record there"
+        raise StoreDamagedError(f"data were set back: {found}")

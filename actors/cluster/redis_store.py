@@ -76,10 +76,10 @@ class RedisStore:
 
     async def look(self) -> Look:
         """See `Store`."""
-        version, sub, number, beats, leases, polls, damage = await self._done(scripts.LOOK)
+        version, sub, mark, number, beats, leases, polls, damage = await self._done(scripts.LOOK)
         with _readable():
             look = Look(
-                Position(int(version), int(sub)),
+                Position(int(version), int(sub), mark.decode()),
                 int(number),
                 {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
                 {SourceName(name): _lease(text) for name, text in _pairs(leases)},
@@ -121,11 +121,14 @@ class RedisStore:
         key = scripts.KEYS.index("before" if is_before else "checkpoint") + 1
         first, *at = await self._done(scripts.RESTORE, key, within_s=LONG_S)
         with _readable():
-            return Restored(int(first), *((Position(int(at[0]), int(at[1])), at[2]) if at else ()))
+            if not at:
+                return Restored(int(first))
+            version, sub, mark, state = at
+            return Restored(int(first), Position(int(version), int(sub), mark.decode()), state)
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
         """See `Store`."""
-        where = (at.version, at.sub, state, f"{trim.version}-{trim.sub}")
+        where = (at.version, at.sub, at.mark, state, f"{trim.version}-{trim.sub}")
         await self._answer(scripts.CHECKPOINT, *where, within_s=LONG_S)
 
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
@@ -253,10 +256,11 @@ def _lease(text: bytes) -> Lease:
 
 
 def _logged(name: bytes, fields: Sequence[bytes]) -> Logged:
-    _, epoch, _, data, _, after = fields
-    return Logged(_position(name), _position(after), epoch.decode(), data)
+    _, epoch, _, data, _, before, _, mark = fields
+    after, _, mark_before = before.partition(b" ")
+    return Logged(_position(name, mark), _position(after, mark_before), epoch.decode(), data)
 
 
-def _position(name: bytes) -> Position:
+def _position(name: bytes, mark: bytes) -> Position:
     version, _, sub = name.partition(b"-")
-    return Position(int(version), int(sub))
+    return Position(int(version), int(sub), mark.decode())

@@ -4,17 +4,18 @@ All get the same keys, in this order, in one hash slot (`names`):
 
 1. `board`: a hash with `epoch`, `server` (the server's run id at its beginning), `shape` (settings that
    all must share), `first` (the version of its empty board), `version` and `sub` of the newest record,
-   `round` (looks in all epochs), `polls` (`none` if there were none before this epoch, `kept` if the
-   former epoch's are here, `lost` if some may be missing), `damage` (why the former epoch ended, empty if
-   nothing was damaged or lost), and `sizes` (the number of parts of each of the keys 2 to 9).
+   `mark` (a digest of all records of the epoch), `round` (looks in all epochs), `polls` (`none` if there
+   were none before this epoch, `kept` if the former epoch's are here, `lost` if some may be missing),
+   `damage` (why the former epoch ended, empty if nothing was damaged or lost), and `sizes` (the number of
+   parts of each of the keys 2 to 9).
 2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V without
-   changes that clients see. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
-   record before, or of the empty board.
+   changes that clients see. Fields: `e`, the epoch, `d`, the record (`records.py`), `m`, its mark, and
+   `p`, id and mark of the record before, or of the empty board.
 3. `leases`: by source `TOKEN COLLECTOR`.
 4. `tokens`: by source the newest token.
 5. `beats`: by collector the newest round that it answered.
 6. `acks`: by collector `SEQUENCE VERSION SUB`.
-7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`.
+7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`, and its `mark`.
 8. `polls`: by source its spent budget, and when its targets are due, in seconds from its collector's beat.
 9. `before`: the checkpoint before that of 7, for a process whose archive lacks records.
 10. `alive`: exists while any process looks, and for `ALIVE_MS` more.
@@ -74,7 +75,7 @@ local function sizes()
   return found
 end
 local function damage()
-  if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or redis.call('HLEN', KEYS[1]) ~= 10 then
+  if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or redis.call('HLEN', KEYS[1]) ~= 11 then
     return differs(1)
   end
   local board, i = redis.call('HMGET', KEYS[1], 'sizes', 'version', 'sub', 'first'), 1
@@ -104,16 +105,16 @@ if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'e
 )
 _APPENDED = """
 local function appended(is_seen, record)
-  local head = redis.call('HMGET', KEYS[1], 'version', 'sub')
+  local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'mark')
   local version, sub = head[1], '0'
   if is_seen then
     version = string.format('%.0f', tonumber(version) + 1)
   else
     sub = string.format('%.0f', tonumber(head[2]) + 1)
   end
-  local before = head[1] .. '-' .. head[2]
-  redis.call('XADD', KEYS[2], version .. '-' .. sub, 'e', ARGV[1], 'd', record, 'p', before)
-  redis.call('HSET', KEYS[1], 'version', version, 'sub', sub)
+  local before, mark = head[1] .. '-' .. head[2] .. ' ' .. head[3], redis.sha1hex(head[3] .. record)
+  redis.call('XADD', KEYS[2], version .. '-' .. sub, 'e', ARGV[1], 'd', record, 'p', before, 'm', mark)
+  redis.call('HSET', KEYS[1], 'version', version, 'sub', sub, 'mark', mark)
   return version, sub
 end
 """
@@ -172,7 +173,7 @@ for i = 1, 9 do
 end
 version = string.format('%.0f', math.max(version, seen, tonumber(ARGV[5])) + AHEAD)
 redis.call('HSET', KEYS[1], 'epoch', ARGV[6], 'server', ARGV[1], 'shape', ARGV[2],
-  'first', version, 'version', version, 'sub', '0',
+  'first', version, 'version', version, 'sub', '0', 'mark', '',
   'round', string.format('%.0f', math.max(round, seen_round)), 'polls', polls,
   'damage', what or '', 'sizes', '')
 note()
@@ -189,8 +190,8 @@ return {'ok', ARGV[6]}
 
 LOOK: Final = (
     """
--- Arguments: epoch, seen. Returns: version, sub, round, beats, leases (as names and values), `lost` if
--- polls from before this epoch may be missing, and the damage that began this epoch.
+-- Arguments: epoch, seen. Returns: version, sub, mark, round, beats, leases (as names and values), `lost`
+-- if polls from before this epoch may be missing, and the damage that began this epoch.
 -- 1. Check the board.
 """
     + _SAME_EPOCH
@@ -198,9 +199,9 @@ LOOK: Final = (
 -- 2. Mark the board as alive. Raise the round, so that an answer to it was made later.
 redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
-local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls', 'damage')
+local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'mark', 'polls', 'damage')
 local beats, leases = redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])
-return {'ok', head[1], head[2], round, beats, leases, head[3], head[4]}
+return {'ok', head[1], head[2], head[3], round, beats, leases, head[4], head[5]}
 """
 ).replace("ALIVE_MS", str(ALIVE_MS))
 
@@ -303,8 +304,8 @@ return {'ok'}
 
 CHECKPOINT: Final = (
     """
--- Arguments: epoch, seen, version, sub, state, the id before which records are dropped, at most the id of
--- the checkpoint before this one.
+-- Arguments: epoch, seen, version, sub, mark, state, the id before which records are dropped, at most the
+-- id of the checkpoint before this one.
 -- 1. Check the board, and that no checkpoint is as new.
 """
     + _SAME_EPOCH
@@ -316,8 +317,8 @@ if at[1] then
 end
 -- 2. Store it as the newest checkpoint, and the former one as the one before.
 if at[1] then redis.call('RENAME', KEYS[7], KEYS[9]) end
-redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'state', ARGV[5])
-redis.call('XTRIM', KEYS[2], 'MINID', ARGV[6])
+redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'mark', ARGV[5], 'state', ARGV[6])
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[7])
 note()
 return {'ok'}
 """
@@ -326,13 +327,13 @@ return {'ok'}
 RESTORE: Final = (
     """
 -- Arguments: epoch, seen, which checkpoint: 7 the newest, 9 the one before.
--- Returns: the version of the empty board; version, sub and state of the checkpoint, if there is one.
+-- Returns: the version of the empty board; version, sub, mark and state of the checkpoint, if there is one.
 """
     + _SAME_EPOCH
     + """
-local at = redis.call('HMGET', KEYS[tonumber(ARGV[3])], 'version', 'sub', 'state')
+local at = redis.call('HMGET', KEYS[tonumber(ARGV[3])], 'version', 'sub', 'mark', 'state')
 local first = redis.call('HGET', KEYS[1], 'first')
 if not at[1] then return {'ok', first} end
-return {'ok', first, at[1], at[2], at[3]}
+return {'ok', first, at[1], at[2], at[3], at[4]}
 """
 )

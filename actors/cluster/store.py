@@ -16,10 +16,18 @@ CollectorId = NewType("CollectorId", str)  # random, one for each process; no bl
 
 
 class Position(Struct, frozen=True, order=True, gc=False):
-    """The place of a record: its visible version, and the number of records since that version."""
+    """The place of a record: its visible version, and the number of records since that version.
+
+    `mark` is a digest of all records of the epoch up to this one, or empty if it does not matter.
+    """
 
     version: int
     sub: int = 0
+    mark: str = ""
+
+    def is_later(self, than: Position) -> bool:
+        """Return whether the place is after another one, whatever the marks."""
+        return (self.version, self.sub) > (than.version, than.sub)
 
 
 class Lease(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import copy
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 
@@ -286,6 +287,32 @@ async def test_a_record_that_cannot_be_followed_begins_the_board_anew(what: str)
     assert status.warning is not None
     assert status.warning.startswith("the board began anew: ")
     assert len(replica.restarts) <= 3
+
+
+@pytest.mark.parametrize(
+    ("is_seen", "more"),
+    [(True, ["m3"]), (True, ["m3", "m4"]), (False, [])],
+    ids=["the same version again", "later versions", "the version before a hidden record"],
+)
+async def test_data_that_were_set_back_a_little_begin_the_board_anew(
+    *, is_seen: bool, more: Sequence[str]
+) -> None:
+    """Processes that had not seen the lost records have committed as many since, so no version is lower."""
+    async with _following() as replica:
+        replica.list("m1")
+        await anyio.sleep(2.0)
+        older = copy.deepcopy(replica.server.data)
+        last = replica.list("m2") if is_seen else replica.fail()
+        await anyio.sleep(2.0)
+        replica.server.data = older
+        for name in more:
+            last = replica.list(name)
+        await anyio.sleep(5.0)
+
+    newest, status = replica.published.newest, replica.actor.status
+    assert ("e2", set()) == (newest.epoch, replica.shown())
+    assert newest.version > last.version
+    assert "set back" in status.damage
 
 
 async def test_what_stays_broken_is_not_asked_for_again_and_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from hashlib import sha1
 from itertools import count
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.scripts import AHEAD, ALIVE_MS, SILENT_MS
-from actors.cluster.store import Acquired, CollectorId, Commit, Position, Restored
+from actors.cluster.store import Acquired, CollectorId, Commit, Logged, Position, Restored
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 from tests.support.systems.shared_server import SharedServer
@@ -70,7 +71,10 @@ async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _S
 
 
 async def test_each_record_follows_the_last(stores: _Stores) -> None:
-    """A record that clients see is the next version, another is a place after the version."""
+    """A record that clients see is the next version, another is a place after the version.
+
+    Its mark is a digest of all records so far, which the next one repeats.
+    """
     store, token = await _collecting(stores)
     places = [
         await store.commit(_commit(number, token, b"%d" % number, is_seen=number != 2))
@@ -79,9 +83,17 @@ async def test_each_record_follows_the_last(stores: _Stores) -> None:
     logged = await store.tail(Position(MS + 1), 0.01)
 
     assert [Position(MS + 2), Position(MS + 2, 1), Position(MS + 3)] == places
-    assert [(place, "1", b"%d" % number) for number, place in enumerate(places, 1)] == [
-        (record.at, record.epoch, record.data) for record in logged
-    ]
+    expected, after = [], Position(MS + 1)
+    for number, place in enumerate(places, 1):
+        assert place is not None
+        data = b"%d" % number
+        at = Position(
+            place.version, place.sub, sha1(after.mark.encode() + data, usedforsecurity=False).hexdigest()
+        )
+        expected.append(Logged(at, after, "1", data))
+        after = at
+    assert expected == logged
+    assert after == (await store.look()).head
 
 
 async def test_a_record_that_is_sent_again_is_one_record(stores: _Stores) -> None:
@@ -304,13 +316,12 @@ async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
     store, token = await _collecting(stores)
     for number in (1, 2, 3):
         await store.commit(_commit(number, token))
-    await store.checkpoint(Position(MS + 3), b"newer", Position(MS + 3))
+    at = Position(MS + 3, mark="mark")
+    await store.checkpoint(at, b"newer", Position(MS + 3))
     await store.checkpoint(Position(MS + 2), b"older", Position(MS + 4))
 
-    assert Restored(MS + 1, Position(MS + 3), b"newer") == await store.restore()
-    assert [Position(MS + 3), Position(MS + 4)] == [
-        record.at for record in await store.tail(Position(MS + 1), 0.01)
-    ]
+    assert Restored(MS + 1, at, b"newer") == await store.restore()
+    assert [MS + 3, MS + 4] == [record.at.version for record in await store.tail(Position(MS + 1), 0.01)]
 
 
 async def test_the_checkpoint_before_the_newest_is_kept(stores: _Stores) -> None:

@@ -11,6 +11,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha1
 from math import inf
 from random import Random
 from typing import TypeVar
@@ -172,7 +173,10 @@ class ModelServer:
     def _append(self, record: bytes, *, is_seen: bool) -> None:
         data = self.data
         before = data.head
-        data.head = Position(before.version + 1) if is_seen else Position(before.version, before.sub + 1)
+        version, sub = (before.version + 1, 0) if is_seen else (before.version, before.sub + 1)
+        data.head = Position(
+            version, sub, sha1(before.mark.encode() + record, usedforsecurity=False).hexdigest()
+        )
         data.log.append(Logged(data.head, before, data.epoch, record))
         appended, self.appended = self.appended, asyncio.Event()
         appended.set()
