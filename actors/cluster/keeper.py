@@ -106,6 +106,8 @@ class KeeperActor:
     _damage: str = ""
     """Why the last joined epoch is damaged; empty if it is not."""
     _sequence: int = 0
+    _acked: int = 0
+    """The sequence of the last record that the log must have; 0 if there is none."""
     _pending: _Pending | None = None
     _beaten_mono: float = -inf
     _joined_mono: float = -inf
@@ -139,6 +141,7 @@ class KeeperActor:
         if epoch == self._epoch:
             return
         self._epoch, self._pending, self._silence = epoch, None, Silence()
+        self._acked = 0
         self._joined_mono = now.mono
         self.outbox.reset()
         self.links.drop()
@@ -268,7 +271,7 @@ class KeeperActor:
         self._sequence += 1
         leases = {source: self._held[source] for source in sources}
         data = encoded(msgspec.structs.replace(record, at=self.clock.now().wall))
-        return Commit(self.id, self._sequence, is_seen, data, leases)
+        return Commit(self.id, self._sequence, is_seen, data, leases, self._acked)
 
     async def _send(self, pending: _Pending) -> bool:
         """Commit a record; return False, with all sources lost, if a lease is lost."""
@@ -277,6 +280,7 @@ class KeeperActor:
         if at is None:
             self._lose_all()
             return False
+        self._acked = pending.commit.sequence
         pending.acked(at)
         return True
 
@@ -285,7 +289,7 @@ class KeeperActor:
             self.status.keeper.well(self.clock.now(), log)
             return
         sent_mono = self.clock.now().mono
-        if await self.store.beat(self.id, answered, self.polls.tell(self._held)):
+        if await self.store.beat(self.id, answered, self.polls.tell(self._held), self._acked):
             self._beaten_mono = sent_mono
             self.polls.permit(self._held, sent_mono + SILENT_S)
             self.status.keeper.well(self.clock.now(), log)
@@ -311,6 +315,7 @@ class KeeperActor:
             self._lose(source)
         self._known.clear()
         self._pending = None
+        self._acked = 0
         self.outbox.reset()
         self.links.drop()
 

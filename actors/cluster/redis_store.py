@@ -92,10 +92,12 @@ class RedisStore:
         self._seen.note(int(version), int(number))
         return look
 
-    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
+    async def beat(
+        self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes], acked: int = 0
+    ) -> bool:
         """See `Store`."""
         flat = [part for pair in polls.items() for part in pair]
-        return await self._is_done(scripts.BEAT, collector, answered, *flat)
+        return await self._is_done(scripts.BEAT, collector, answered, acked, *flat)
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """See `Store`."""
@@ -105,7 +107,7 @@ class RedisStore:
     async def commit(self, commit: Commit) -> Position | None:
         """See `Store`."""
         leases = [str(part) for pair in commit.leases.items() for part in pair]
-        about = (commit.collector, commit.sequence, int(commit.is_seen), commit.data)
+        about = (commit.collector, commit.sequence, commit.acked, int(commit.is_seen), commit.data)
         found = await self._answer(scripts.COMMIT, *about, *leases, within_s=COMMIT_S)
         if found[0] != b"ok":
             return None

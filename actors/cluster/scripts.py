@@ -103,6 +103,12 @@ local board = redis.call('HMGET', KEYS[1], 'epoch', 'version')
 if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'epoch'} end
 """
 )
+_ACKED = """
+local function sequence_of(collector)
+  local ack = redis.call('HGET', KEYS[6], collector)
+  return ack and tonumber(string.match(ack, '%d+')) or 0
+end
+"""
 _APPENDED = """
 local function appended(is_seen, record)
   local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'mark')
@@ -207,18 +213,21 @@ return {'ok', head[1], head[2], head[3], round, beats, leases, head[4], head[5]}
 
 BEAT: Final = (
     """
--- Arguments: epoch, seen, collector, the round that it answers, then each of its sources with its polls.
--- 1. Check the board, and that the collector was not deposed.
+-- Arguments: epoch, seen, collector, the round that it answers, the sequence of its last record, then each
+-- of its sources with its polls.
+-- 1. Check the board, that the collector was not deposed, and that the log has its last record.
 """
     + _SAME_EPOCH
+    + _ACKED
     + """
 if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 then return {'deposed'} end
+if sequence_of(ARGV[3]) < tonumber(ARGV[5]) then return {'damaged', names[6]} end
 -- 2. Ignore an older answer that arrived late.
 if tonumber(ARGV[4]) > tonumber(redis.call('HGET', KEYS[5], ARGV[3])) then
   redis.call('HSET', KEYS[5], ARGV[3], ARGV[4])
 end
 -- 3. Store the polls of its sources for their next holders.
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
   local lease = redis.call('HGET', KEYS[3], ARGV[i])
   if lease and string.match(lease, ' (.+)$') == ARGV[3] then
     redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 1])
@@ -253,27 +262,28 @@ return {'ok', token, polls}
 
 COMMIT: Final = (
     """
--- Arguments: epoch, seen, collector, sequence, whether clients see it (1 or 0), record, then source and
--- token of each lease that it needs. Returns: version and sub of the record.
+-- Arguments: epoch, seen, collector, sequence, that of its last record, whether clients see it (1 or 0),
+-- record, then source and token of each lease that it needs. Returns: version and sub of the record.
 -- 1. Check the board.
 """
     + _SAME_EPOCH
+    + _ACKED
     + _APPENDED
     + """
 -- 2. Do not commit a record again if its reply was lost.
-local ack = redis.call('HGET', KEYS[6], ARGV[3])
-if ack then
-  local sequence, version, sub = string.match(ack, '(%d+) (%d+) (%d+)')
-  if tonumber(ARGV[4]) <= tonumber(sequence) then return {'ok', version, sub} end
+if tonumber(ARGV[4]) <= sequence_of(ARGV[3]) then
+  local version, sub = string.match(redis.call('HGET', KEYS[6], ARGV[3]), ' (%d+) (%d+)')
+  return {'ok', version, sub}
 end
--- 3. Check that the collector has all leases, under these tokens.
-for i = 7, #ARGV, 2 do
+-- 3. Check that the collector has all leases, under these tokens, and that the log has its last record.
+for i = 8, #ARGV, 2 do
   if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[3] then
     return {'lease', ARGV[i]}
   end
 end
+if sequence_of(ARGV[3]) < tonumber(ARGV[5]) then return {'damaged', names[6]} end
 -- 4. Give the record its version, and append it to the log.
-local version, sub = appended(ARGV[5] == '1', ARGV[6])
+local version, sub = appended(ARGV[6] == '1', ARGV[7])
 redis.call('HSET', KEYS[6], ARGV[3], ARGV[4] .. ' ' .. version .. ' ' .. sub)
 note()
 return {'ok', version, sub}

@@ -78,13 +78,17 @@ class Restored(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """A record to commit: a repeated `sequence` means the same record. `leases` are those it needs."""
+    """A record to commit: a repeated `sequence` means the same record. `leases` are those it needs.
+
+    `acked` is the sequence of the collector's last record that the log must still have, 0 if there is none.
+    """
 
     collector: CollectorId
     sequence: int
     is_seen: bool
     data: bytes
     leases: Mapping[SourceName, int]
+    acked: int = 0
 
 
 class Store(Protocol):
@@ -105,10 +109,12 @@ class Store(Protocol):
         """Raise the round, and return the shared state."""
         ...
 
-    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
+    async def beat(
+        self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes], acked: int = 0
+    ) -> bool:
         """Report that a collector is in order since that round; return False if it was deposed.
 
-        `polls` are stored for the next holder of each of its sources.
+        `polls` are stored for the next holder of each of its sources; `acked` is that of `Commit`.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Iterable
 from itertools import pairwise
 from math import inf
@@ -22,7 +23,7 @@ from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.liveness import SILENT_S, MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.store import Acquired, CollectorId, Position
+from actors.cluster.store import Acquired, CollectorId, Commit, Position
 from actors.cluster.wire.records import MarketsRecord, Record, decoded, encoded
 from actors.core.cooperative import run_now
 from actors.core.errors import StoreLostError
@@ -225,6 +226,30 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
     assert again > first
     assert b"polls" == collector.taken[SOURCE]
     assert [LINKS, SOURCE] == next(line["sources"] for line in logs if line["event"] == "lease.lost")
+
+
+@pytest.mark.parametrize("is_quiet", [True, False])
+async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_quiet: bool) -> None:
+    """Others have committed as many since, so no version is lower; its next record or beat is refused."""
+    collector = _Collector()
+    collector.keeper.sources = {SOURCE: (BOOKMAKER,)}  # without ticks
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        server, older = collector.server, copy.deepcopy(collector.server.data)
+        collector.change(batch([match("m1")], received_mono=3.0))
+        await anyio.sleep(1.0)
+        lost, server.data = server.data, older
+        for number, record in enumerate(lost.log, 1):
+            server.commit(Commit(OTHER, number, is_seen=True, data=record.data, leases={}))
+        if not is_quiet:
+            collector.change(batch([match("m1"), match("m2")], received_mono=4.0))
+        await anyio.sleep(3.0)
+        tasks.cancel_scope.cancel()
+
+    assert "e2" == server.data.epoch
+    assert (["m1"] if is_quiet else ["m1", "m2"]) == sorted(collector.committed())
+    assert server.data.first > lost.head.version
 
 
 def _two() -> tuple[_Collector, _Collector]:

@@ -8,6 +8,7 @@ from hashlib import sha1
 from itertools import count
 
 import pytest
+from msgspec.structs import replace
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
@@ -104,6 +105,18 @@ async def test_a_record_that_is_sent_again_is_one_record(stores: _Stores) -> Non
 
     assert first == again
     assert 1 == len(await store.tail(Position(MS + 1), 0.01))
+
+
+async def test_a_collector_whose_last_record_is_lost_is_refused(stores: _Stores) -> None:
+    """It can neither beat nor commit: the log lacks a change that it does not send again."""
+    store, token = await _collecting(stores)
+    await store.commit(_commit(1, token))
+
+    assert await store.beat(A, 1, {}, acked=1)
+    with pytest.raises(StoreDamagedError):
+        await store.beat(A, 1, {}, acked=2)
+    with pytest.raises(StoreDamagedError):
+        await store.commit(replace(_commit(3, token), acked=2))
 
 
 async def test_a_lease_has_a_single_holder(stores: _Stores) -> None:

@@ -118,11 +118,18 @@ class ModelServer:
         is_lost, leases = data.kept == "lost", dict(data.leases)
         return Look(data.head, data.round, dict(data.beats), leases, is_lost, data.reason)
 
-    def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes] = {}) -> bool:
+    def beat(
+        self,
+        collector: CollectorId,
+        answered: int,
+        polls: Mapping[SourceName, bytes] = {},
+        acked: int = 0,
+    ) -> bool:
         """Do what BEAT does."""
         beats, leases = self.data.beats, self.data.leases
         if collector not in beats:
             return False
+        self._check_acked(collector, acked)
         ours = {name for name, lease in leases.items() if lease.collector == collector}
         self.data.polls |= {name: polls[name] for name in polls.keys() & ours}
         beats[collector] = max(answered, beats[collector])
@@ -148,6 +155,7 @@ class ModelServer:
         held = {source: Lease(token, commit.collector) for source, token in commit.leases.items()}
         if any(data.leases.get(source) != lease for source, lease in held.items()):
             return None
+        self._check_acked(commit.collector, commit.acked)
         self._append(commit.data, is_seen=commit.is_seen)
         data.acks[commit.collector] = commit.sequence, data.head
         return data.head
@@ -169,6 +177,10 @@ class ModelServer:
         if data.checkpoint is None or data.checkpoint[0] < at:
             data.before, data.checkpoint = data.checkpoint, (at, state)
             data.log = [record for record in data.log if record.at >= trim]
+
+    def _check_acked(self, collector: CollectorId, acked: int) -> None:
+        if self.data.acks.get(collector, (0, None))[0] < acked:
+            raise StoreDamagedError("the server's key 'acks' differs from what was stored")
 
     def _append(self, record: bytes, *, is_seen: bool) -> None:
         data = self.data
@@ -235,9 +247,11 @@ class ModelStore:
         self._seen.note(look.head.version, look.round)
         return look
 
-    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
+    async def beat(
+        self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes], acked: int = 0
+    ) -> bool:
         """As of `Store`."""
-        return await self._done(lambda: self._server.beat(collector, answered, polls))
+        return await self._done(lambda: self._server.beat(collector, answered, polls, acked))
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """As of `Store`."""
