@@ -156,10 +156,16 @@ class _Reading:
         moves, late, first = dict[Fixture, Move](), list[Fixture](), self._span.first
         changed, shown = self._changed(), {fixture: _shown(fixture) for fixture in fixtures}
         touched = [fixture for fixture in fixtures if not changed.isdisjoint(shown[fixture])]
-        self._read_begin(touched, changed)
+        same = {
+            entry_id: odds
+            for fixture in touched
+            for entry_id, odds in shown[fixture].items()
+            if entry_id not in changed
+        }
+        self._read_begin(touched, same)
+        self._begun |= same
         for fixture in touched:
             prices = shown[fixture]
-            self._begun |= {entry_id: odds for entry_id, odds in prices.items() if entry_id not in changed}
             then, now = self._counted(fixture, self._begun, first), self._counted(fixture, prices, self.end)
             if len(now) < MIN_BOOKMAKERS:
                 continue
@@ -193,10 +199,13 @@ class _Reading:
                 found.update(changed(reader, self._asked.market, low, min(day.last, high)))
         return found
 
-    def _read_begin(self, fixtures: Iterable[Fixture], changed: Container[str]) -> None:
-        """Read the prices of the fixtures' changed entries at the beginning."""
+    def _read_begin(self, fixtures: Iterable[Fixture], same: Container[str]) -> None:
+        """Read the prices of the fixtures' entries at the beginning, without those that are the `same` now.
+
+        An entry may be in another fixture now, and unchanged.
+        """
         first, day = self._span.first, self._span.days[0]
-        wanted = {(entry_id, first.version) for entry_id in self._ids(fixtures) if entry_id in changed}
+        wanted = {(entry_id, first.version) for entry_id in self._ids(fixtures) if entry_id not in same}
         with self._days.reader(day.day) as reader:
             shown = shown_at(reader, Numbers(reader, self._asked.market), wanted)
         for (entry_id, _), seen in shown.items():
