@@ -79,7 +79,7 @@ class RedisStore:
         version, sub, mark, number, beats, leases, polls, damage = await self._done(scripts.LOOK)
         with _readable():
             look = Look(
-                Position(int(version), int(sub), mark.decode()),
+                _position(b"-".join([version, sub]), mark),
                 int(number),
                 {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
                 {SourceName(name): _lease(text) for name, text in _pairs(leases)},
@@ -123,10 +123,9 @@ class RedisStore:
         key = scripts.KEYS.index("before" if is_before else "checkpoint") + 1
         first, *at = await self._done(scripts.RESTORE, key, within_s=LONG_S)
         with _readable():
-            if not at:
-                return Restored(int(first))
-            version, sub, mark, state = at
-            return Restored(int(first), Position(int(version), int(sub), mark.decode()), state)
+            found = Restored(int(first), *((_position(b"-".join(at[:2]), at[2]), at[3]) if at else ()))
+        self._seen.note(found.first if found.at is None else found.at.version)
+        return found
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
         """See `Store`."""

@@ -271,6 +271,18 @@ async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Store
         await store.commit(_commit(2, token))
 
 
+async def test_the_version_of_an_empty_board_is_not_used_again(
+    server: SharedServer, stores: _Stores
+) -> None:
+    """A process that begins with it shows it before its first look; then all data are lost."""
+    store = await stores.joined()
+    first = (await store.restore()).first
+    server.ask("FLUSHALL")
+    await store.join(MS + 1 - AHEAD)
+
+    assert first + AHEAD == (await store.restore()).first
+
+
 async def test_nothing_is_done_on_a_board_that_is_behind(stores: _Stores) -> None:
     """Its next versions would be those that have been shown already, with other bytes."""
     store, token = await _collecting(stores)

@@ -274,7 +274,9 @@ class ModelStore:
             data = self._server.data
             return Restored(data.first, *((data.before if is_before else data.checkpoint) or ()))
 
-        return await self._done(restore)
+        found = await self._done(restore)
+        self._seen.note(found.first if found.at is None else found.at.version)
+        return found
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
         """As of `Store`."""
