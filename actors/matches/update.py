@@ -162,8 +162,7 @@ class FixtureUpdater:
             draft.move([member.key for member in fixture.members if member.key not in alive], None)
         made = draft.made(fixture.id, fixture.created, members, entries)
         if draft.events and len(members) > 1:
-            members = self._doubted(draft, fixture, made)
-            made = draft.made(fixture.id, fixture.created, members, entries)
+            made = draft.made(fixture.id, fixture.created, self._doubted(draft, fixture, made), entries)
         draft.put(made)
         if len(members) > 1:
             self._part(draft, made, {self.roster[name].source for name in changes})
@@ -173,18 +172,11 @@ class FixtureUpdater:
 
         A source may have used an id again, for another match.
         """
-
-        def is_other(key: EventKey) -> bool:
-            was, now = (unpriced_event_of(fixture, key, self.roster) for fixture in (before, after))
-            return was != now
-
+        keys = [member.key for member in after.members if member.key in draft.events]
+        was, now = ({unpriced_event_of(some, key, self.roster) for key in keys} for some in (before, after))
+        others, likely = {event.key for event in now - was}, Certainty.LIKELY
         return tuple(
-            [
-                replace(member, certainty=Certainty.LIKELY)
-                if member.key in draft.events and is_other(member.key)
-                else member
-                for member in after.members
-            ]
+            [replace(one, certainty=likely) if one.key in others else one for one in after.members]
         )
 
     def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
