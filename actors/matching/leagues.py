@@ -25,7 +25,7 @@ _FRIENDLY = re.compile(
 _CONTEST = re.compile(  # words for contests: a label without one may be a label of friendlies
     r"\b(?:leagues?|li[gh]\w{0,3}|ligue\d?|leg[ae]|lyg\w|liiga\w*|super\w*|premie\w*|prim[ei]\w*|segund\w*"
     r"|terce\w*|seri[ea]\w*|di[vw]i[sz]\w*|[ck]h?ampion\w*|campeon\w*|sampion\w*|meister\w*|mester\w*"
-    r"|[ck]up\w*|copa|coup?p?e|coppa|pokal\w*|puchar\w*|pohar\w*|beker\w*|taca|troph\w*|trofe\w*|shield"
+    r"|[ck]up\w*|copa|coup?p?e|coppa|pokal\w*|puchar\w*|pohar\w*|beker\w*|taca|trophy|shield"
     r"|conferen\w*|na[ct]ional\w*|nations|qualif\w*|eliminat\w*|play ?offs?|tournament|torneo|torneio"
     r"|tournoi|turnier|games|elite\w*|bundes\w*|regional\w*|ober\w*|ere\w*|ekstra\w*|alls\w*|ettan|veikkaus\w*"
     r"|meistri\w*|virs\w*|botola|apertura|clausura|euro|deild\w*|yk+onen|kakkonen|hnl|nb|npl|mls|efl|fa)\b"

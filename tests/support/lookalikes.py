@@ -106,7 +106,7 @@ OF_STATES = (
 FRIENDLY = (
     *("Vriendschappelijk", "Harjoitusottelut", "Φιλικά", "Giao hữu", "友谊赛", "親善試合", "Amicaux"),
     *("Приятелски", "Priateľské", "Товариські", "Miqësore", "Testkamper", "Pre-season"),
-    *("Test match", "Oefenwedstrijden", "Sparingi", "Barátságos", "Dostluk", "Draugiškos"),
+    *("Test match", "Oefenwedstrijden", "Sparingi", "Barátságos", "Dostluk", "Draugiškos", "Trofeo"),
 )
 OTHER_MARKETS = (
     *("Virtuelle Liga", "Virtuel Liga", "Wirtualna Liga", "Sanal Lig", "虚拟联赛", "电竞", "バーチャル"),

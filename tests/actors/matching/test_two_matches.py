@@ -557,7 +557,8 @@ def test_a_plain_label_is_of_the_country_of_all_its_matches(
 
 
 @pytest.mark.parametrize(
-    "label", ["Vriendschappelijk", "Φιλικά", "友谊赛", "Pre-season", "Netherlands - Testkamper"]
+    "label",
+    ["Vriendschappelijk", "Φιλικά", "友谊赛", "Pre-season", "Netherlands - Testkamper", "Trofeo"],
 )
 def test_two_teams_may_meet_twice_on_a_day_if_no_word_says_that_they_play_for_something(label: str) -> None:
     """Nobody knows the word for a friendly in all languages."""
