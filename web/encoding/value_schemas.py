@@ -61,7 +61,7 @@ class ValueList(Struct, frozen=True):
     """The values, those without doubts first, the highest `ev` first; at most 200 of `values_count`.
 
     `reference` is the id of the bookmaker whose fair odds are the reference, or "consensus". A `note` says
-    if no match has the requested league.
+    if no match has the requested league, or if too few companies make a consensus.
     """
 
     reference: str

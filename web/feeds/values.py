@@ -11,7 +11,7 @@ from heapq import nsmallest
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
@@ -19,6 +19,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from actors.market_fixtures.views import SeveralView
 from actors.markets.market import Kind
+from actors.matches.fair import MIN_BOOKMAKERS
 from actors.matches.forms import Form
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import Fixture, FixtureView, ViewKind, fixtures_of
@@ -163,9 +164,20 @@ class Values:
             fixtures_of(self._live.board.newest).terms.max_kelly,
             values,
             count,
+            UNSET if more else self._why_none(asked),
             league_id=UNSET if league is None or more else league,
         )
         return _encode(listed)[:-1] + more + b"}"
+
+    def _why_none(self, asked: AskedValues) -> str | UnsetType:
+        """Return why the consensus finds no value, if too few companies are configured."""
+        roster = fixtures_of(self._live.board.newest).terms.roster
+        count, needed = len({roster[name].company for name in roster.live}), MIN_BOOKMAKERS + 1
+        if asked.reference is not None or count >= needed:
+            return UNSET
+        return (
+            f"the consensus needs {needed} companies with live prices, there are {count}; name a reference"
+        )
 
     def _value(self, fixture: Fixture, value: Value) -> ValueV2:
         now, name = self._clock.now(), value.bookmaker

@@ -134,6 +134,18 @@ async def test_values_end_at_the_kick_off_and_with_a_failed_attempt(site: Site) 
     assert [0, 1, 1, 0] == [*map(len, (failed, repeated, before, await values(site)))]
 
 
+async def test_a_consensus_of_too_few_companies_is_noted() -> None:
+    """The list is empty then, whatever the prices; with a reference it is not."""
+    async with open_site() as site:
+        site.publish("alder", match("m1", prices=HIGH))
+        site.publish("birch", match("m1", prices=FAIR))
+        alone, compared = await site.json(VALUE), await site.json(f"{VALUE}?reference=birch")
+
+    why = "the consensus needs 4 companies with live prices, there are 3; name a reference"
+    assert ([], why) == (alone["values"], alone["note"])
+    assert [1, None] == [compared["values_count"], compared.get("note")]
+
+
 async def test_pandas_reads_the_same_values_as_a_table(site: Site) -> None:
     """In the same order, with a tag of their own; a formula is a text."""
     for name in NAMES:
