@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sized
 from math import inf
 
@@ -59,6 +60,21 @@ async def test_lag_is_measured_in_the_loop() -> None:
 
     places = dict(zip(status.lag.upper_ends, status.lag.counted(), strict=True))
     assert places[inf] > places[0.5]
+
+
+async def test_a_suspension_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the process is stopped so is the watch, and afterwards the loop answers at once."""
+    status, real, asked = LoopStatus(), time.perf_counter, list[None]()
+
+    def counter() -> float:
+        asked.append(None)
+        return real() + 40 * (len(asked) // 10)
+
+    monkeypatch.setattr(time, "perf_counter", counter)
+    with capture_logs() as logs, watched(status):
+        await anyio.to_thread.run_sync(eventually, lambda: len(asked) > 40, "it was stopped four times")
+
+    assert ([], 0, 0.0) == (logs, status.stalls.number, status.longest_s)
 
 
 @pytest.mark.long

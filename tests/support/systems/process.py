@@ -11,11 +11,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx2
 
@@ -23,6 +23,8 @@ from tests.support.peers.plain_http import NO_TLS
 from tests.support.time.waiting import DEADLINE_S, eventually
 
 ROOT = Path(__file__).parents[3]
+Ended: TypeAlias = Callable[..., tuple[object, str, str]]
+"""Runs a command line within this process; returns its exit code, output and errors."""
 PIPE_BYTES = 4096
 NOT_EPHEMERAL = (20_000, 32_000)
 """Ports that Linux gives to nobody who asks for any."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import pytest
 
+from tests.support.systems.process import Ended
 from web.__main__ import main
-
-Ended: TypeAlias = Callable[..., tuple[object, str, str]]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.peers.http import http_peer, respond
-from tests.web.cli.conftest import Ended
+from tests.support.systems.process import Ended
 
 TOKEN = "a-long-enough-token"  # noqa: S105 - of these tests
 ASKING = pytest.mark.parametrize("command", ["trace alder_1", "links stats"])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.builders.configurations import API, INVALID, INVALID_API, LAST, SPORTS, URL, VALID
 from tests.support.source_code import ROOT
-from tests.web.cli.conftest import Ended
+from tests.support.systems.process import Ended
 
 CASES = {**{name: (VALID, *case) for name, case in INVALID.items()}}
 CASES |= {f"plan: {name}": (API, *case) for name, case in INVALID_API.items()}

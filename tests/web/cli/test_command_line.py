@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.support.systems.process import Ended
 from tests.support.time.waiting import DEADLINE_S
-from tests.web.cli.conftest import Ended
 from web.cli.main import _parser
 from web.cli.terminal import directions, run_until_interrupted
 from web.endpoints.release import release

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.source_code import ROOT
-from tests.web.cli.conftest import Ended
+from tests.support.systems.process import Ended
 from web.cli.examples import CONFIGURATIONS, EXAMPLES
 
 KEYS = (

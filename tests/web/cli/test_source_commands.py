@@ -11,7 +11,7 @@ from tests.support.builders.recorded import header, received, write
 from tests.support.peers.http import http_peer, respond
 from tests.support.peers.polymarket import Polymarket
 from tests.support.peers.venues import relayed
-from tests.web.cli.conftest import Ended
+from tests.support.systems.process import Ended
 
 
 def test_a_venue_that_answers_as_expected_is_0(ended: Ended) -> None:

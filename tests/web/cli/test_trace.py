@@ -17,7 +17,7 @@ from web.cli.trace_command import add_options, trace_lines
 pytestmark = pytest.mark.anyio
 
 M1 = "/monitor/entries/alder_m1"
-UNKNOWN = {"received_at": None, "rejected": None, "steps": []}
+UNKNOWN: dict[str, Any] = {"received_at": None, "rejected": None, "steps": []}
 BTTS = "btts rejected: book_sum: its prices are not kept"
 
 
@@ -35,7 +35,7 @@ async def _printed(found: Any, *ids: str) -> list[list[str]]:
     with http_peer() as peer:
         peer.otherwise = respond(json.dumps(found).encode())
         every = [parser.parse_args([name, "--url", peer.url("")]) for name in ids]
-        return [await to_thread.run_sync(lambda given=given: [*trace_lines(given)]) for given in every]
+        return [await to_thread.run_sync(list[str], trace_lines(given)) for given in every]
 
 
 @pytest.mark.parametrize(("state", "stale_at"), [("elsewhere", None), ("starting", 2e9)])
