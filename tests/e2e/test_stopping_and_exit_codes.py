@@ -283,31 +283,6 @@ def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path, *, has_second: bo
     assert ({200}, 128 + signal.SIGTERM if has_second else 0, "") == (statuses, code, errors)
 
 
-def test_lines_of_the_log_come_once_somebody_reads(tmp_path: Path) -> None:
-    """Those that waited are written, in order and whole, and the end loses nothing."""
-    text = b""
-    with small_pipe() as (reading, writing), logging_to(tmp_path, writing) as running:
-        for _ in range(100):
-            running.get("/health/live")
-        os.set_blocking(reading, False)
-
-        def read() -> int:
-            nonlocal text
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    text += os.read(reading, 65536)
-            return text.count(b"request.served")
-
-        eventually(lambda: read() >= 100, "the lines that waited")
-        running.process.send_signal(signal.SIGTERM)
-        eventually(lambda: read() and running.process.poll() is not None, "the end")
-        read()
-        code = running.process.returncode
-
-    events = [json.loads(line)["event"] for line in text.splitlines()]
-    assert ("service.configured", "service.stopped", 0) == (events[0], events[-1], code)
-
-
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "| head -1"])
 def test_a_log_that_cannot_be_written_costs_only_its_lines(tmp_path: Path, redirection: str) -> None:
     """Nothing is said about it on standard error; lines that could not be written are counted (J4)."""
