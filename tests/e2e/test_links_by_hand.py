@@ -1,4 +1,4 @@
-"""Decisions by hand over HTTP: no surebet outlives its match, and an emptied file drops no decision."""
+"""Links by hand: found, explained, decided, and no decision or surebet outlives its match."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tests.support.builders.programs import item, listed
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
+from web.__main__ import main
 
 PROGRAM = """
 import sys, time
@@ -51,6 +52,7 @@ APART = (
     '[[must_not]]\nevents = ["ba:m", "bb:m"]\nreason = "r"\n'
     f'home = "Leeds"\naway = "Hull"\nday = {START:%Y-%m-%d}\n'
 )
+MAX_LINES, MAX_WIDTH = 24, 140
 Lists = Callable[..., None]
 
 
@@ -59,8 +61,10 @@ def lists(tmp_path: Path) -> Lists:
     """Have a source list one match from now on."""
     versions = {"ba": 0, "bb": 0}
 
-    def replace(source: str, home: str, away: str, start: datetime = START, match_id: str = "m") -> None:
-        odds = dict(zip(("one", "draw", "two"), ODDS[source], strict=True))
+    def replace(
+        source: str, home: str, away: str, start: datetime = START, *, match_id: str = "m", like: str = ""
+    ) -> None:
+        odds = dict(zip(("one", "draw", "two"), ODDS[like or source], strict=True))
         versions[source] += 1
         match = item(match_id, home=None, start=f"{start:%Y-%m-%dT%H:%M:%SZ}") | {
             "home": home,
@@ -132,26 +136,71 @@ def test_what_is_kept_apart_stays_apart_under_another_id(tmp_path: Path, lists: 
         assert [["ba_new"], ["bb_m"]] == _members(running)
 
 
-def test_an_emptied_file_drops_no_decision(tmp_path: Path, lists: Lists) -> None:
-    """It is refused, `/health` warns, and the pair stays linked; one that says none = true is taken."""
+def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code, "".join(capsys.readouterr())
+
+
+def test_a_link_is_found_explained_and_decided(
+    tmp_path: Path, lists: Lists, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a broken file nor an emptied one drops the decision, and `/health` warns of them."""
     file = tmp_path / "links.toml"
-    lists("ba", "Leeds", "Hull")
-    lists("bb", "Qzx", "Vbn")
-    with _running(tmp_path, BY_NAMES) as running:
-        eventually(lambda: _surebets(running) == 1, "the match is linked")
-        file.write_text("", "utf-8")
+    lists("ba", "Derby", "Qpr")
+    lists("bb", "Derby County", "Town", START + timedelta(days=1), like="ba")
+    with _running(tmp_path, "none = true\n") as running:
+        url = f"--url={running.base}"
+        eventually(lambda: len(_members(running)) == len(ODDS), "all is linked")
+        _, explained = _printed(capsys, "links", "explain", "ba:m", "bb:m", url)
+        twice = _printed(capsys, "links", "explain", "ba:m", "ba:m", url)
+        _, suggested = _printed(capsys, "links", "suggest", url)
+        unknown = [_printed(capsys, "links", "explain", name, url) for name in ("ba:nothing", "\udcff")]
+        lists("ba", "Leeds", "Hull")
+        lists("bb", "Qzx", "Vbn")
+        eventually(lambda: "Derby" not in running.get("/api/v2/odds").text, "they have other names")
+        file.write_text(BY_NAMES, "utf-8")
         running.process.send_signal(signal.SIGHUP)
-        (rejected,) = eventually(lambda: running.events("links.rejected"), "the file is read")
+        eventually(lambda: "linked by: must" in _printed(capsys, "links", "stats", url)[1], "it is linked")
+        eventually(lambda: _surebets(running) == 1, "its surebet is there")
+        traced = [
+            _printed(capsys, "trace", name, url)[1].splitlines() for name in ("ba_m", "ba_mx", "Leeds")
+        ]
+        for number, broken in enumerate(("[[must]]\n", ""), start=1):
+            file.write_text(broken, "utf-8")
+            running.process.send_signal(signal.SIGHUP)
+            eventually(lambda: len(running.events("links.rejected")) == number, "the file is read")  # noqa: B023
+        rejected = [line["error"] for line in running.events("links.rejected")]
         health = running.get("/health").json()
         kept = _surebets(running)
         file.write_text("none = true\n", "utf-8")
         running.process.send_signal(signal.SIGHUP)
-        eventually(lambda: running.events("links.replaced"), "the file is taken")
         eventually(lambda: len(_members(running)) == len(ODDS), "the two are apart")
+        after = running.get("/health").json()["links"]
+        running.stop()
+        down = [_printed(capsys, *words, url)[0] for words in (("links", "stats"), ("trace", "ba_m"))]
 
-        assert "links.toml: has none of the 1 previous tables" in rejected["error"]
-        assert ("warn", "warn", 1) == (health["status"], health["links"]["status"], kept)
-        assert "refused" in health["links"]["last_error"]
-        assert ["pass", None] == [
-            running.get("/health").json()["links"][key] for key in ("status", "last_error")
-        ]
+    assert "not linked: " in explained
+    assert "day_moved" in explained
+    assert (0, True) == (twice[0], "both are one event" in twice[1])
+    assert '"ba:m"' in suggested
+    assert [69, 69] == [code for code, _ in unknown] == down
+    assert "nothing on the board has the id 'ba:nothing'" in unknown[0][1]
+    assert "[[must]] 1" in rejected[0]
+    assert "links.toml: has none of the 1 previous tables" in rejected[1]
+    assert ("warn", "warn", 1) == (health["status"], health["links"]["status"], kept)
+    assert "refused" in health["links"]["last_error"]
+    assert ("pass", None) == (after["status"], after["last_error"])
+    _check_traces(*traced)
+
+
+def _check_traces(there: list[str], absent: list[str], by_name: list[str]) -> None:
+    """Check that each is one short screen: an entry, an id that is none, and a team."""
+    assert max(map(len, (there, absent, by_name))) <= MAX_LINES
+    assert max(len(line) for line in there + absent + by_name) <= MAX_WIDTH
+    assert there[0].startswith("ba_m  Leeds v Hull")
+    assert there[1].startswith("ON THE BOARD at version ")
+    assert {"price", "list", "bookmaker", "source", "fixture"} <= {line[2:12].strip() for line in there}
+    assert "NOT ON THE BOARD: never_seen" == absent[1]
+    assert "  nearest   ba_m  Leeds v Hull" in absent
+    assert any("Leeds" in line for line in by_name[2:])
