@@ -8,12 +8,14 @@ import msgspec
 import pytest
 
 from actors.alerts.alert import Alert, State
-from actors.alerts.rules.rule import RULES
+from actors.alerts.rules.readings import prices
+from actors.alerts.rules.rule import RULES, PriceRule
 from actors.alerts.rules.watcher import Watcher
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
 from actors.markets.market import Kind
+from actors.matches.model import Fixture
 from tests.support.builders.messages import batch, match
 from tests.support.rule_lives import NAMES, WatchedBoard, terms_of_life
 from tests.support.time.virtual import WALL_0
@@ -105,6 +107,22 @@ def test_an_alert_has_the_names_of_the_board(
     (told,) = stage.told
     assert (title, ("phone",), stage.board.snapshot.version) == (told.title, told.to, told.version)
     assert details == {key: told.details[key] for key in details}
+
+
+@pytest.mark.parametrize(("first", "then"), [("m1", "m2"), ("m2", "m1")])
+def test_another_match_in_the_same_place_has_no_former_price(first: str, then: str) -> None:
+    """The prices of the match before it are not its own."""
+
+    def listed(name: str) -> Fixture:
+        stage = _Stage(when="price", above=2.5)
+        stage.lists(0.0, alder=[match(name)])
+        (fixture,) = stage.board.state
+        return fixture
+
+    rule = PriceRule(name="r", to=("phone",), above=2.5)
+    found = [about.before for _, _, about in prices(rule, listed(then), listed(first))]
+
+    assert [None] * 3 == found
 
 
 def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
