@@ -23,7 +23,7 @@ from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.liveness import SILENT_S, MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.store import Acquired, CollectorId, Commit, Position
+from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Position
 from actors.cluster.wire.records import MarketsRecord, Record, decoded, encoded
 from actors.core.cooperative import run_now
 from actors.core.errors import StoreLostError
@@ -250,6 +250,21 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
     assert "e2" == server.data.epoch
     assert (["m1"] if is_quiet else ["m1", "m2"]) == sorted(collector.committed())
     assert server.data.first > lost.head.version
+
+
+async def test_nothing_is_committed_of_a_source_that_another_has_taken() -> None:
+    """The lease of links, which this collector still has, does not stand for it."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        leases = collector.server.data.leases
+        leases[SOURCE] = Lease(leases[SOURCE].token + 1, OTHER)
+        collector.change(batch([match("m1")], received_mono=3.0))
+        await anyio.sleep(1.0)
+        tasks.cancel_scope.cancel()
+
+    assert ([], True) == (collector.committed(), SOURCE in collector.dropped)
 
 
 def _two() -> tuple[_Collector, _Collector]:
