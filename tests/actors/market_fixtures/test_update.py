@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from msgspec.structs import replace
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, market_id
+from actors.market_fixtures.heads import are_alike
 from actors.markets.market import Kind
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import FixtureChanges, ViewKind
 from actors.matching.event import EventKey, FixtureId, derived_id
+from actors.matching.rules import Rule
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, TWO
 from tests.support.builders.markets import AH, BTTS, OU25, OU35, MarketBoard, listed, of_markets
 from tests.support.builders.messages import match
@@ -60,6 +64,16 @@ def test_price_of_another_market_moves_its_kind_alone() -> None:
     moved = {kind for kind in before if after[kind] != before[kind]}
     assert ({OU}, max(before.values()) + 1) == (moved, after[OU])
     assert (2.0, 1.8) == shown
+
+
+def test_match_that_is_linked_otherwise_differs_in_more_than_prices() -> None:
+    """Its other markets get its members anew, whichever link was the earlier."""
+    (main,) = _linked().state
+    first, second = main.members
+    found = [replace(main, members=(first, replace(second, rule=rule))) for rule in Rule]
+
+    for one, other in permutations(found, 2):
+        assert not are_alike(one, other)
 
 
 def test_market_that_leaves_while_its_match_goes_on_has_no_market() -> None:
