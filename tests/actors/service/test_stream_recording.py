@@ -189,6 +189,19 @@ def test_truncated_historic_file_is_played_to_its_last_message(tmp_path: Path, s
     assert 0 < len(shown) < len(messages)
 
 
+@pytest.mark.parametrize(("end", "ending"), [(b"", Ending.CUT), (b"\n", Ending.DAMAGED)])
+def test_historic_file_ends_with_a_line_that_is_no_message(
+    tmp_path: Path, end: bytes, ending: Ending
+) -> None:
+    """If that line has its end, the file is not cut but damaged."""
+    (path := tmp_path / "one.bz2").write_bytes(
+        bz2.compress(line(delta(market(img=True), pt=1_780_000_000_000, id=None)) + b'\n{"pt":' + end)
+    )
+    playback, shown = played(path)
+
+    assert ([ending], 1) == ([*playback.endings.values()], len(shown))
+
+
 @pytest.mark.parametrize(
     "content",
     [
