@@ -176,7 +176,7 @@ class FixtureUpdater:
         was, now = ({unpriced_event_of(some, key, self.roster) for key in keys} for some in (before, after))
         others, likely = {event.key for event in now - was}, Certainty.LIKELY
         return tuple(
-            [replace(one, certainty=likely) if one.key in others else one for one in after.members]
+            [replace(each, certainty=likely) if each.key in others else each for each in after.members]
         )
 
     def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
