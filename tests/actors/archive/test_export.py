@@ -151,7 +151,7 @@ def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
 
 
 def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
-    """Played back it has all prices at each version; without --markets nothing of it is there."""
+    """Played back from any time it has all prices at each version; without --markets none is there."""
     clock, versions = ManualClock(), list[int]()
     with kept_markets(tmp_path, clock) as life:
         versions.append(life.put("m1", "m2", goals=(1.9, 2.0)))
@@ -160,17 +160,11 @@ def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
         clock.pass_(40_000)
         versions.append(life.put("m1", bookmaker=BIRCH, btts=(1.7, 2.2)))
         found = [shown(tmp_path, version) for version in versions]
-    played: dict[int, dict[tuple[Any, ...], Any]] = {}
-    prices: dict[tuple[Any, ...], Any] = {}
-    for row in _priced(tmp_path):
-        assert MARKET_COLUMNS == tuple(row)
-        key = row["id"], row["market"], row["outcome"]
-        if row["odds"] is None:
-            prices.pop(key, None)
-        else:
-            prices[key] = row["odds"]
-        assert isinstance(row["version"], int)
-        played[row["version"]] = dict(prices)
+    played = _played(_priced(tmp_path))
+    for from_ms in {round(float(str(row["time"])) * 1000) for row in _priced(tmp_path)}:
+        part = _played(_priced(tmp_path, from_ms=from_ms))
+        assert {version: played[version] for version in part} == part
+        assert versions[-1] in part
 
     for version, of in zip(versions, found, strict=True):
         others = {
@@ -185,8 +179,24 @@ def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
     assert {COLUMNS} == {tuple(row) for row in exported(tmp_path)}
 
 
-def _priced(folder: Path, bookmaker: BookmakerId | None = None) -> list[Values]:
-    chosen = Chosen(0, 2**60, bookmaker, all_markets=True)
+def _played(some: list[Values]) -> dict[int, dict[tuple[Any, ...], Any]]:
+    """Return the prices of all markets after each version, as `_lists`."""
+    found: dict[int, dict[tuple[Any, ...], Any]] = {}
+    prices: dict[tuple[Any, ...], Any] = {}
+    state: object = None
+    for row in some:
+        assert MARKET_COLUMNS == tuple(row)
+        if row["kind"] == "state" and state != row["version"]:
+            state, prices = row["version"], {}
+        key = row["id"], row["market"], row["outcome"]
+        prices[key] = row["odds"]
+        assert isinstance(row["version"], int)
+        found[row["version"]] = {key: odds for key, odds in prices.items() if odds is not None}
+    return found
+
+
+def _priced(folder: Path, bookmaker: BookmakerId | None = None, from_ms: int = 0) -> list[Values]:
+    chosen = Chosen(from_ms, 2**60, bookmaker, all_markets=True)
     return [*rows(Folder.reading(folder), chosen, lambda _: None)]
 
 
