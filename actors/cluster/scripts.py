@@ -104,10 +104,8 @@ if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'e
 """
 )
 _ACKED = """
-local function sequence_of(collector)
-  local ack = redis.call('HGET', KEYS[6], collector)
-  return ack and tonumber(string.match(ack, '%d+')) or 0
-end
+local ack = redis.call('HGET', KEYS[6], ARGV[3])
+local sequence = ack and tonumber(string.match(ack, '%d+')) or 0
 """
 _APPENDED = """
 local function appended(is_seen, record)
@@ -215,13 +213,14 @@ BEAT: Final = (
     """
 -- Arguments: epoch, seen, collector, the round that it answers, the sequence of its last record, then each
 -- of its sources with its polls.
--- 1. Check the board, that the collector was not deposed, and that the log has its last record.
+-- 1. Check the board, that the collector was not deposed (then it has no ack, though perhaps leases since),
+--    and that the log has its last record.
 """
     + _SAME_EPOCH
     + _ACKED
     + """
-if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 then return {'deposed'} end
-if sequence_of(ARGV[3]) < tonumber(ARGV[5]) then return {'damaged', names[6]} end
+if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 or not ack and ARGV[5] ~= '0' then return {'deposed'} end
+if sequence < tonumber(ARGV[5]) then return {'damaged', names[6]} end
 -- 2. Ignore an older answer that arrived late.
 if tonumber(ARGV[4]) > tonumber(redis.call('HGET', KEYS[5], ARGV[3])) then
   redis.call('HSET', KEYS[5], ARGV[3], ARGV[4])
@@ -271,17 +270,19 @@ COMMIT: Final = (
     + _APPENDED
     + """
 -- 2. Do not commit a record again if its reply was lost.
-if tonumber(ARGV[4]) <= sequence_of(ARGV[3]) then
-  local version, sub = string.match(redis.call('HGET', KEYS[6], ARGV[3]), ' (%d+) (%d+)')
+if tonumber(ARGV[4]) <= sequence then
+  local version, sub = string.match(ack, ' (%d+) (%d+)')
   return {'ok', version, sub}
 end
--- 3. Check that the collector has all leases, under these tokens, and that the log has its last record.
+-- 3. Check that the collector has all leases, under these tokens, that it was not deposed, and that the log
+--    has its last record.
 for i = 8, #ARGV, 2 do
   if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[3] then
     return {'lease', ARGV[i]}
   end
 end
-if sequence_of(ARGV[3]) < tonumber(ARGV[5]) then return {'damaged', names[6]} end
+if not ack and ARGV[5] ~= '0' then return {'lease'} end
+if sequence < tonumber(ARGV[5]) then return {'damaged', names[6]} end
 -- 4. Give the record its version, and append it to the log.
 local version, sub = appended(ARGV[6] == '1', ARGV[7])
 redis.call('HSET', KEYS[6], ARGV[3], ARGV[4] .. ' ' .. version .. ' ' .. sub)

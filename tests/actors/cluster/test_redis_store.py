@@ -119,6 +119,19 @@ async def test_a_collector_whose_last_record_is_lost_is_refused(stores: _Stores)
         await store.commit(replace(_commit(3, token), acked=2))
 
 
+async def test_a_deposed_collector_with_a_new_lease_is_refused(stores: _Stores) -> None:
+    """Its lists have left, though it may have asked for a lease before it knew that."""
+    store, token = await _collecting(stores)
+    await store.commit(_commit(1, token))
+    await store.depose(A, (await store.look()).beats[A], b"left")
+    acquired = await store.acquire(A, SOURCE)
+    assert acquired is not None
+
+    assert not await store.beat(A, 1, {}, acked=1)
+    assert None is await store.commit(replace(_commit(2, acquired.token), acked=1))
+    assert await store.beat(A, 1, {})
+
+
 async def test_a_lease_has_a_single_holder(stores: _Stores) -> None:
     """Another collector does not get it, and commits nothing with a token that is not its own."""
     store, token = await _collecting(stores)

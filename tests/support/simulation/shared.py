@@ -127,9 +127,8 @@ class ModelServer:
     ) -> bool:
         """Do what BEAT does."""
         beats, leases = self.data.beats, self.data.leases
-        if collector not in beats:
+        if collector not in beats or not self._has_acked(collector, acked):
             return False
-        self._check_acked(collector, acked)
         ours = {name for name, lease in leases.items() if lease.collector == collector}
         self.data.polls |= {name: polls[name] for name in polls.keys() & ours}
         beats[collector] = max(answered, beats[collector])
@@ -155,7 +154,8 @@ class ModelServer:
         held = {source: Lease(token, commit.collector) for source, token in commit.leases.items()}
         if any(data.leases.get(source) != lease for source, lease in held.items()):
             return None
-        self._check_acked(commit.collector, commit.acked)
+        if not self._has_acked(commit.collector, commit.acked):
+            return None
         self._append(commit.data, is_seen=commit.is_seen)
         data.acks[commit.collector] = commit.sequence, data.head
         return data.head
@@ -178,9 +178,12 @@ class ModelServer:
             data.before, data.checkpoint = data.checkpoint, (at, state)
             data.log = [record for record in data.log if record.at >= trim]
 
-    def _check_acked(self, collector: CollectorId, acked: int) -> None:
-        if self.data.acks.get(collector, (0, None))[0] < acked:
+    def _has_acked(self, collector: CollectorId, acked: int) -> bool:
+        """Return whether a collector's last record is here; False if it was deposed since."""
+        known = self.data.acks.get(collector)
+        if known is not None and known[0] < acked:
             raise StoreDamagedError("the server's key 'acks' differs from what was stored")
+        return known is not None or not acked
 
     def _append(self, record: bytes, *, is_seen: bool) -> None:
         data = self.data
