@@ -130,7 +130,7 @@ class Harm:
         """Go back to older data without a restart of the server, while processes run or are ended."""
         machines = self._machines
         names = list(machines.running) if is_ended else []
-        eventually(lambda: self._version() != self._saved_version, "there is more than was saved", BACK_S)
+        eventually(self._is_more_shown, "a process shows more than was saved", BACK_S)
         for name in names:
             machines.kill(name)
         former = {b"", self._saved_epoch, self._epoch()}
@@ -147,13 +147,21 @@ class Harm:
         self._machines.server.ask("DEL", PAUSE)
         self._saved_epoch = self._epoch()
         self._machines.server.save()
-        self._saved_version = self._version()
+        self._saved_version = int(eventually(lambda: self._board("version"), "there is a version"))
+
+    def _is_more_shown(self) -> bool:
+        """Return whether a process shows a later version than was saved; otherwise the board may go on."""
+        for running in self._machines.running.values():
+            with contextlib.suppress(httpx2.TransportError):
+                if running.get("/health").json()["cluster"]["version"] > self._saved_version:
+                    return True
+        return False
 
     def _epoch(self) -> bytes:
-        return self._machines.server.value("HGET", BOARD, "epoch")
+        return self._board("epoch")
 
-    def _version(self) -> bytes:
-        return self._machines.server.value("HGET", BOARD, "version")
+    def _board(self, field: str) -> bytes:
+        return self._machines.server.value("HGET", BOARD, field)
 
     def _damage(self, command: str) -> bool:
         """Lose a key that is there, or have another of its name."""
@@ -163,8 +171,7 @@ class Harm:
 
     def _lose_record(self) -> bool:
         """Lose the newest record that clients see."""
-        server = self._machines.server
-        return self._damaged(lambda: ("XDEL", LOG, f"{server.value('HGET', BOARD, 'version').decode()}-0"))
+        return self._damaged(lambda: ("XDEL", LOG, f"{self._board('version').decode()}-0"))
 
     def _damaged(self, command: Callable[[], tuple[str, ...]]) -> bool:
         """Damage something, once it is there; the last time was a minute ago, for all the server knows."""
