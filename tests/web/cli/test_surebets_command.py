@@ -33,6 +33,6 @@ async def test_surebets_are_printed_with_stakes(empty_site: Site) -> None:
 
     assert "no surebet now" == none
     assert "Home v Away, League" in of_hundred
-    assert "47.89  at 2.2  Alder" in of_hundred
+    assert "47.89  at 2.2  Alder, 2 s old" in of_hundred
     assert "of 100.00 returns at least 105.35, a gain of 5.35" in of_hundred
     assert "no stakes: whatever the division" in of_ten
