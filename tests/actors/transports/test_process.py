@@ -32,11 +32,14 @@ PATH = {"PATH": os.defpath}
 
 
 async def test_a_program_gets_its_input_and_its_environment_alone(tmp_path: Path) -> None:
-    """More than a pipe holds arrives whole; its output is dropped, and exit 0 is a success."""
+    """More than a pipe holds arrives whole; output and remarks are dropped, and exit 0 is a success."""
     content, there = b"x" * 300_000, tmp_path / "there"
 
     await run_fed(
-        ["/bin/sh", "-c", f"cat > {there}; env > {there}.env; yes | head -c 300000"], PATH, content, 60
+        ["/bin/sh", "-c", f"cat > {there}; env > {there}.env; yes | head -c 300000 | tee /dev/stderr"],
+        PATH,
+        content,
+        60,
     )
 
     assert content == there.read_bytes()
