@@ -47,6 +47,7 @@ def test_no_part_of_an_address_is_shown(tmp_path: Path) -> None:
 
     assert hidden <= {*settings.secrets()}
     assert "receiver team: slack, 10 s" in lines
+    assert "  bookmaker alder: Alder (key sharp)" in lines
     assert [] == [(line, secret) for line in lines for secret in hidden if secret in line]
 
 
