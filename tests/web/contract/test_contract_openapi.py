@@ -198,6 +198,7 @@ async def test_the_contract_is_served_prepared_and_compressed() -> None:
     assert (304, b"") == (again.status, again.body)
     assert len(packed.body) < 36_000
     assert all(f"<code>{path}</code>" in html for path in json.loads(plain.body)["paths"])
+    assert "<summary>Example of application/json: " in html
     assert ["theme.js"] == re.findall(r'<script[^>]*src="static/([^"]+)"', html)
     assert [] == re.findall(r'(?:src|href)="(?:https?:)?//', html)
 
