@@ -112,6 +112,7 @@ def test_programs_get_the_message_on_their_input() -> None:
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"kind": "webhook", "secret": SECRET}, "url is missing, must be http://HOST... or https://HOST..."),
     ({"kind": "webhook", "url": "ftp://h/PRIVATE", "secret": SECRET}, "url was 'ftp://***', must be http"),
+    ({"kind": "webhook", "url": "http://[PRIVATE", "secret": SECRET}, "url was '"),
     ({"kind": "webhook", "url": URL}, "secret is missing, must be whsec_"),
     ({"kind": "webhook", "url": URL, "secret": "whsec_c2hvcnQ="}, "secret was '***', must be whsec_"),
     ({"kind": "slack", "url": URL, "secret": "s"}, "secret must be left out"),
