@@ -305,3 +305,10 @@ def test_name_read_in_the_wrong_encoding_is_the_same(name: str, encoding: str) -
 def test_name_that_was_read_well_stays(name: str) -> None:
     """A letter with an accent alone is no sign of it."""
     assert parse(plain(name)) is parse(name)
+
+
+def test_words_without_a_reading_of_their_own_stay_apart() -> None:
+    """Letters that transliteration loses, or that read as the form of a club."""
+    words = [parse(name).words for name in ("\u30fc", "\u0640", "\u05e1\u05e7", "SK")]
+
+    assert len(words) == len({*words})
