@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from random import Random
 from typing import Any
 
+import httpx2
 import msgspec
 import pytest
 
@@ -191,6 +193,43 @@ def test_bytes_that_waited_do_not_make_a_board_current() -> None:
     driven = Driven(FIRST, stream(*parts))
 
     assert (5, "nothing was read for 21 s") == (driven.board.version, driven.board.why)
+
+
+class _Readable:
+    """A socket that always has bytes."""
+
+    def get_extra_info(self, name: str) -> bool:
+        """Return what httpx2 says of a socket."""
+        return name == "is_readable"
+
+
+def test_the_client_asks_its_socket_whether_bytes_waited() -> None:
+    """Before each read, so that a caller who was away has no board that is current."""
+    now = 0.0
+
+    def beats() -> Iterator[bytes]:
+        nonlocal now
+        while True:
+            now += 8.0
+            yield message("heartbeat", 5)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/api/v2/stream":
+            return httpx2.Response(200, content=beats(), extensions={"network_stream": _Readable()})
+        if request.url.path == "/api/capabilities":
+            return httpx2.Response(200, content=msgspec.json.encode(KNOWN))
+        status, headers, (body,) = FIRST
+        return httpx2.Response(status, headers=headers, content=body)
+
+    web = httpx2.MockTransport(answer)
+    with (
+        c.Client("http://board", transport=web, now=lambda: now) as client,
+        client.board(c.odds()) as board,
+    ):
+        [*takewhile(lambda event: not isinstance(event, c.Disconnected), board)]
+        why = board.why
+
+    assert "nothing was read for 24 s" == why
 
 
 def test_a_long_message_is_as_old_as_its_begin() -> None:
