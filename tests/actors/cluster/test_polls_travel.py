@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,11 +14,12 @@ import anyio
 import pytest
 
 from actors.cluster.keeper import LINKS
+from actors.cluster.wire.records import Record, decoded, encoded
 from actors.core.messages import SourceName
 from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
-from tests.support.builders.the_odds_api import config
+from tests.support.builders.the_odds_api import config, event, market
 from tests.support.peers.web import Web, serving
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.systems.virtual_service import pass_to
@@ -80,6 +82,25 @@ async def test_a_take_over_polls_nothing_early_and_counts_what_was_spent(tmp_pat
     assert min(cluster.intervals()) > POLL_S - TAKEN_OVER_S
     assert left is not None
     assert left <= 100_000.0 - len(cluster.web.asked)
+
+
+async def test_a_source_that_is_taken_again_lists_nothing_before_its_next_poll(tmp_path: Path) -> None:
+    """The lists of before have been withdrawn: by then they may be old."""
+    cluster = _Cluster(tmp_path, 100_000.0)
+    prices = {"williamhill": [market("Home", "Away", (2.0, 3.5, 4.0))]}
+    cluster.web.answer = serving(json.dumps([event("m1", "Home", "Away", prices)]).encode())
+    async with cluster.collector():
+        await pass_to(30.0)
+        data = cluster.server.data
+        before, holder = len(data.log), data.leases[API].collector
+        cluster.server.depose(holder, data.beats[holder], encoded(Record(holder, leaves=True)))
+        await pass_to(50.0)
+        again = data.leases[API].collector
+    records = [decoded(of.data) for of in data.log]
+    listed = [any(book.entries for book in record.books.values()) for record in records]
+
+    assert (True, False, holder) == (any(listed[:before]), any(listed[before:]), again)
+    assert 1 == len(cluster.web.asked)
 
 
 async def test_a_collector_that_goes_on_knows_what_it_spent_when_all_data_are_lost(tmp_path: Path) -> None:
