@@ -89,6 +89,17 @@ def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
     assert (16, "20 more rows: --league, --bookmaker or --best show fewer") == (1 + len(lines), lines[-3])
 
 
+def test_best_prices_stand_with_their_bookmakers() -> None:
+    """An outcome without a price has none."""
+    watched = Watched(is_best=True)
+    shown = fixture()
+    best = {outcome: of for outcome, of in shown.best.items() if outcome != "X"}
+    watched.put(1, msgspec.structs.replace(shown, best=best))
+
+    shown_best = watched.lines()[2].split("League")[1].strip()
+    assert ["2 Alder", "-", "4 Alder"] == re.split(r"\s{2,}", shown_best)[:3]
+
+
 def test_prices_that_are_no_offers_are_marked() -> None:
     """Collected ones, and those that are in doubt."""
     watched = Watched()
