@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 
 import pytest
 
-from actors.monitoring.logs import _renderers
+from actors.monitoring.logs import _renderers, show
 from actors.service.settings import is_colourless
+from tests.support.configured_log import configured
 
 
 class Terminal(io.StringIO):
@@ -33,3 +35,14 @@ def test_colours_are_left_out_where_they_are_not_wanted(
         event = render(None, "warning", event)  # type: ignore[arg-type]  # the last returns a text
 
     assert is_coloured is ("\x1b" in str(event))
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_plain_lines_are_shown_on_a_terminal_alone(*, is_terminal: bool) -> None:
+    """A file of logs has no line that is no event."""
+    reading, writing = os.openpty() if is_terminal else os.pipe()
+    with os.fdopen(reading, "rb", 0) as shown:
+        with os.fdopen(writing, "w", encoding="utf-8") as stream, configured(stream):
+            show("To end it, press Ctrl+C.")
+
+        assert is_terminal is (b"To end it, press Ctrl+C." in shown.read(100))
