@@ -50,10 +50,10 @@ CLOSE_S = 3.0
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-def machine() -> Machine:
-    """Return the id of the machine's current boot, and the seconds since it."""
+def machine(file: Path = BOOT_ID) -> Machine:
+    """Return the id of the machine's current boot, which is in a file, and the seconds since it."""
     try:
-        boot_id = BOOT_ID.read_text("ascii").strip()
+        boot_id = file.read_text("ascii").strip()
     except OSError:  # a system without boot ids: no list is ever restored
         boot_id = token_hex(16)
     return Machine(boot_id, seconds_since_boot())

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from actors.archive.archive import Archive, open_archive
+from actors.archive.archive import Archive, machine, open_archive
 from actors.archive.days.day import Reached
 from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.past import Days, Elsewhere, Listed, NotYet, Unknown
+from actors.archive.past import Days, Elsewhere, Listed, NotYet, Reach, Unknown
 from actors.archive.restart import Configured, Machine
 from actors.board.history import HistoryLimits
 from actors.board.validity import BoardRules
@@ -111,6 +111,29 @@ def test_a_version_is_found_and_any_other_leads_to_it(tmp_path: Path) -> None:
 
     assert ["alder_m1", "birch_m2", "birch_m3"] == ids
     assert (Elsewhere(first), NotYet(second)) == (of_alder, later)
+
+
+def test_all_changes_since_the_first_version_are_known(tmp_path: Path) -> None:
+    """That version included; before it nothing is."""
+    with kept(tmp_path, ManualClock()) as life:
+        first = life.version
+        last = life.put("m1")
+        found = [life.days.reach(asked, last) for asked in (first - 1, first)]
+
+    assert [Reach(first, has=False), Reach(first, has=True)] == found
+
+
+def test_an_entry_of_before_the_two_newest_days_has_its_prices(tmp_path: Path) -> None:
+    """They come from the whole state at the begin of a day, once."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        for number in range(6):
+            life.board.put(ALDER, match("m1", start_time=None), match(f"o{number}"), stale_after_s=86_400.0)
+            life.archive.writer.step()
+            clock.pass_(43_200)
+        found = life.days.last_of("alder_m1", 5)
+
+    assert [(2.0, 3.5, 4.0)] == [row.past.entry and row.past.entry.match.prices for row in found]
 
 
 def test_a_time_leads_to_the_version_of_that_time(tmp_path: Path) -> None:
@@ -493,3 +516,10 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
         assert ["alder_m2"] == life.ids(after)
         assert Path(f"{sealed}.bad").exists()
         assert 1 == life.archive.status.gaps
+
+
+def test_without_boot_ids_no_two_starts_are_in_one_boot(tmp_path: Path) -> None:
+    """So that nothing is restored that may be from before the boot."""
+    one, other = machine(tmp_path / "none"), machine(tmp_path / "none")
+
+    assert one.boot_id != other.boot_id
