@@ -4,8 +4,10 @@
 /** Calls `onStep(query)` after Back and Forward. */
 export class Address {
     #typing = false; // whether the last step was made by typing
+    #onStep;
 
     constructor(onStep) {
+        this.#onStep = onStep;
         addEventListener("popstate", () => {
             this.#typing = false;
             onStep(location.search);
@@ -29,6 +31,13 @@ export class Address {
     open(query) {
         history.pushState({ isOpened: true }, "", location.pathname + query);
         this.#typing = false;
+    }
+
+    /** Go to a query that opens details; from other details this is no step. */
+    go(query) {
+        if (history.state?.isOpened) this.replace(query);
+        else this.open(query);
+        this.#onStep(query);
     }
 
     /** Go back to before `open`; returns false, with this query, if the page began with open details. */

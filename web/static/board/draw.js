@@ -155,7 +155,8 @@ function showMarkets({ market, markets: { kinds, lines } }) {
     if (lines.length > 0) showOptions(byId("line"), lines, market.key);
 }
 
-function showOptions(select, options, chosen) {
+/** Show these options, `{ value, title }`, and the chosen value, which is added if it is none of them. */
+export function showOptions(select, options, chosen) {
     const isThere = options.some(({ value }) => value === chosen);
     const every = isThere ? options : [...options, { value: chosen, title: chosen }];
     const isSame = ({ value, title }, at) =>

@@ -48,6 +48,11 @@ export async function askRecord() {
     }
 }
 
+/** The alerts that the service's rules fired after a cursor (empty: all known); null without an answer. */
+export function askAlerts(cursor) {
+    return asked(`api/v2/alerts${cursor && `?since=${encodeURIComponent(cursor)}`}`);
+}
+
 // Never from the cache unasked: after Back these would be old prices.
 async function asked(url) {
     try {

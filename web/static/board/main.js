@@ -75,12 +75,12 @@ const onStream = {
 const stream = new Stream(onStream, store.state.choice.market);
 const hear = (answer) => {
     stream.served(answer);
-    const known = answer ? { checks: answer.checks, links: answer.links } : store.state.health;
-    store.change({ isChecked: answer !== null, health: known });
+    store.change({ isChecked: answer !== null, health: answer ?? store.state.health });
 };
 const health = new Health(hear, () => !stream.isLive);
 
-const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onMarket: open, onShare: share });
+const on = { onClose: close, onPin: pin, onPrefer: prefer, onMarket: open, onShare: share };
+const beside = new Beside({ ...on, onGo: (query) => address.go(query) });
 
 let closed = null; // the choice when details were closed, until the address has gone back
 let isAside = false; // whether details show another market than the list did when they were opened

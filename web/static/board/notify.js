@@ -30,14 +30,19 @@ export class Notifier {
         const before = this.#known;
         this.#known = new Set(found.map(([key]) => key));
         if (before === null || columns.length === 0) return;
-        for (const [key, match, surebet] of found) if (!before.has(key)) notify(match, surebet);
+        for (const [key, match, surebet] of found) if (!before.has(key)) notifyOf(match, surebet);
     }
 }
 
-function notify({ key, home, away }, { profit, legs }) {
+function notifyOf({ key, home, away }, { profit, legs }) {
     const body = legs.map((leg) => `${markOf(leg)}: ${leg.odds} at ${leg.bookmaker}`).join("\n");
+    notify(`${percent(profit)} on ${home} – ${away}`, body, key);
+}
+
+/** Notify of something; a later notification with the same tag replaces it, also one of another tab. */
+export function notify(title, body, tag, onClick = () => {}) {
     try {
-        new Notification(`${percent(profit)} on ${home} – ${away}`, { body, tag: key });
+        new Notification(title, { body, tag }).onclick = onClick;
     } catch {
         // phones' browsers allow this only in service workers
     }

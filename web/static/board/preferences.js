@@ -5,7 +5,8 @@ const KEY = "oddsboard.preferences";
 /**
  * Bookmakers in the reader's `order`, and `hidden` bookmakers; pinned `leagues` and `matches`; the order
  * of matches (`by`); the form of `odds`; the time `zone`, the system's if empty; and for surebets
- * the `total`, the `step` of stakes, the `least` profit in per cent, and whether to `notify`.
+ * the `total`, the `step` of stakes, the `least` profit in per cent, and whether to `notify`. `rules` are
+ * texts of rules (alert-rule.js), `seen` is the cursor of the last alert that the reader has seen.
  */
 export const USUAL = Object.freeze({
     order: [],
@@ -19,6 +20,8 @@ export const USUAL = Object.freeze({
     step: 0.01,
     least: 0,
     notify: false,
+    rules: [],
+    seen: "",
 });
 
 /** The stored preferences; storage may be blocked, or written by another release. */

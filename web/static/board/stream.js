@@ -34,6 +34,7 @@ export class Stream {
     #waiting = null; // messages that came during a request for missing changes
     #askedAt = -Infinity;
     #hiding = 0;
+    #end = new AbortController();
     #wasServed = false;
     #epoch = null; // of the service, as /health says
 
@@ -44,14 +45,25 @@ export class Stream {
 
     /** Begin with this list, requested at the time `at` (null: with the stream's), and stay connected. */
     start(list, at) {
-        setInterval(() => this.#watch(), CHECK_MS);
-        addEventListener("online", () => this.reconnect());
-        document.addEventListener("visibilitychange", () => this.#see());
-        addEventListener("pagehide", () => this.#leave());
-        addEventListener("pageshow", (event) => event.persisted && this.#see()); // from the page cache
+        const { signal } = this.#end;
+        if (signal.aborted) return;
+        const watching = setInterval(() => this.#watch(), CHECK_MS);
+        signal.addEventListener("abort", () => clearInterval(watching));
+        addEventListener("online", () => this.reconnect(), { signal });
+        document.addEventListener("visibilitychange", () => this.#see(), { signal });
+        addEventListener("pagehide", () => this.#leave(), { signal });
+        const isKept = (event) => event.persisted && this.#see(); // from the page cache
+        addEventListener("pageshow", isKept, { signal });
         if (list === COMPARING) this.#compare();
         else if (list) this.#try("list", () => this.#accept(list, list.cursor, at));
         this.#see();
+    }
+
+    /** Leave for good. */
+    stop() {
+        this.#end.abort();
+        clearTimeout(this.#hiding);
+        this.#leave();
     }
 
     /** Follow another market from now on; drop the data of the old one. */

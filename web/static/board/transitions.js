@@ -22,8 +22,8 @@ export class Transitions {
 
     /**
      * Take a fixture before and after a commit, each undefined if it was not there; returns the readings
-     * `{ value, entry }` that fire. `changed` has the order of the last change of each price (noteChanges),
-     * `order` is that of this commit.
+     * that fire, with their `entry` or `legs`. `changed` has the order of the last change of each price
+     * (noteChanges), `order` is that of this commit.
      */
     take(before, after, changed, order) {
         const isSame = this.#rule.outcome !== "" || basisOf(before) === basisOf(after);
