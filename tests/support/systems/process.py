@@ -147,7 +147,7 @@ def started(
     command: Sequence[str],
     folder: Path,
     environment: Mapping[str, str] | None = None,
-    within_s: float = DEADLINE_S,
+    within_s: float = 2 * DEADLINE_S,
 ) -> Iterator[Service]:
     """Run a command line in `folder` that logs when it has started, within the block."""
     process = subprocess.Popen(

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.builders.certificates import Authority
 from tests.support.builders.clusters import MARKETS, two_sources
-from tests.support.peers.http import http_peer
-from tests.support.systems.machines import Proxy
+from tests.support.systems.harm import BOTH, COLLECTOR, REPLICA, tried
+from tests.support.systems.machines import OK
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
-from tests.support.systems.two_sources import Two, configured
 from tests.support.time.waiting import eventually
 
 PATHS = (
@@ -43,10 +40,9 @@ VIEWS = (
     "&view=fixtures&market=over_under:2.5",
     "&view=surebets&market=any",
 )
-OK, UNAVAILABLE = 200, 503
-SURE = {"pinnacle": (2.6, 3.5, 2.9), "williamhill": (2.3, 3.9, 2.9), "marathonbet": (2.3, 3.5, 3.3)}
-FAIR = dict.fromkeys(SURE, (2.3, 3.5, 2.9))
-BOTH, COLLECTOR, REPLICA = '["collector", "replica"]', '["collector"]', '["replica"]'
+UNAVAILABLE = 503
+HARMED_S = {False: 60.0, True: 3600.0}
+"""Seconds of faults, without and with --whole."""
 
 
 @pytest.fixture(params=sorted(ENGINES))
@@ -131,41 +127,6 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
     assert 0 == differing
 
 
-def test_a_surebet_is_the_same_on_all_machines(server: SharedServer, tmp_path: Path) -> None:
-    """It comes and goes with its prices, and a tag has the same bytes everywhere; so do values."""
-    cluster = f'[cluster]\nurl = "{server.url}"\n'
-    seen: dict[str, set[bytes]] = {}
-    with http_peer() as peer:
-        config = configured(tmp_path, peer, cluster)
-        with service(config) as first, service(config) as second:
-            for prices, count in ((SURE, 1), (FAIR, 0), (SURE, 1)):
-                Two(peer, first).offer(prices)
-                for running in (first, second, first):
-                    eventually(partial(_has_surebets, running, count, seen), f"it has {count}", 20.0)
-            values = [_values(running) for running in (first, second)]
-            records = [running.get("/api/v2/value/record") for running in (first, second)]
-
-    assert [1] * len(seen) == [len(bodies) for bodies in seen.values()]
-    assert len(seen) > 2
-    assert values[0]
-    assert values[0] == values[1]
-    assert ["no_archive"] * 2 == [record.json()["code"] for record in records]
-
-
-def _has_surebets(running: Service, count: int, seen: dict[str, set[bytes]]) -> bool:
-    answer = running.get("/api/v2/surebets")
-    if answer.status_code != OK:
-        return False
-    seen.setdefault(answer.headers["etag"], set()).add(answer.content)
-    return len(answer.json()["fixtures"]) == count
-
-
-def _values(running: Service) -> list[dict[str, Any]]:
-    """Return the values by a bookmaker's prices, without times of confirmation, which are bounds."""
-    found = running.get("/api/v2/value?reference=williamhill&doubted=1").json()["values"]
-    return [{key: said for key, said in value.items() if key != "confirmed"} for value in found]
-
-
 def test_another_collector_takes_over(server: SharedServer, tmp_path: Path) -> None:
     """Its sources run there within 10 s, and a client goes on at the other machine from where it was."""
     with (
@@ -203,36 +164,19 @@ def test_a_replica_shows_nothing_that_nobody_vouches_for(server: SharedServer, t
     assert "commit_late" == problem["code"]
 
 
-def test_the_board_begins_anew_with_the_server(server: SharedServer, tmp_path: Path) -> None:
-    """A restart with all data is enough: another epoch, higher versions, and all lists again at once."""
-    with service(_config(server, tmp_path, BOTH)) as running:
-        _wait_linked(running)
-        before = running.get("/api/v2/odds")
-        server.kill()
-        server.start()
-        eventually(lambda: running.get("/health").json()["cluster"]["resets"] == 1, "it begins anew")
-        _wait_linked(running)
-        after = running.get("/api/v2/odds")
-        changes = running.get(f"/api/v2/changes?since={before.headers['odds-cursor']}")
+@pytest.mark.timeout(4000)
+def test_clients_of_any_machine_are_answered_alike(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """One tag has one body, no view is more than 5 s behind what anybody saw, no version is used twice.
 
-    assert after.json()["version"] > before.json()["version"]
-    assert 410 == changes.status_code
+    A client that asks another machine for changes each time has the list that is served, and not an older.
+    What an archive has of it is the same, whatever became of its process and of the server.
+    """
+    seed = request.config.getoption("randomly_seed", 1)
+    history, archived = tried(tmp_path, seed, HARMED_S[request.config.getoption("--whole")])
 
-
-def test_a_cluster_works_over_tls(server: SharedServer, tmp_path: Path) -> None:
-    """A process that trusts the certificate of the server shows the board, another says why it has none."""
-    authority = Authority(tmp_path)
-    trusting = {"SSL_CERT_FILE": str(authority.itself.certificate)}
-    with closing(Proxy(server.port, authority.signed("server").server_context())) as proxy:
-        config = tmp_path / "tls.toml"
-        url = f"rediss://127.0.0.1:{proxy.port}/0"
-        config.write_text(two_sources(url, BOTH, 300, 10.0), "utf-8")
-        with service(config, trusting) as first, service(config, trusting) as second:
-            _wait_linked(first, second)
-            with service(config) as other:
-                eventually(lambda: other.events("cluster.lost"), "it says why")
-                errors = [line["error"] for line in other.events("cluster.lost")]
-                ready = other.get("/health/ready")
-
-    assert all("CERTIFICATE_VERIFY_FAILED" in error for error in errors)
-    assert UNAVAILABLE == ready.status_code
+    assert [] == history.violations
+    assert history.compared > 0
+    assert history.followed > 0
+    assert history.matched > 0
+    assert 0 < min(history.fired.values()), history.fired
+    assert 0 < archived[OK]
