@@ -11,6 +11,7 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Extract, SourceMatchId
+from actors.core.validation import Reason
 from actors.source_api.groups import Group, preface_of
 from actors.sources.five_dollar_football.kind import KIND
 from actors.sources.five_dollar_football.options import (
@@ -123,11 +124,32 @@ def test_example_of_odds_by_match_has_its_prices(*, is_to_come: bool) -> None:
     }
     for market in odds.values() if is_to_come else ():
         market["inplay"] = None
+
+    assert (expected if is_to_come else {}) == _shown(_by_match(answer))
+
+
+def test_markets_that_cannot_be_read_are_counted() -> None:
+    """Suspended ones and those that are not there are no fault."""
+    answer = msgspec.json.decode(_example("/fixtures/{id}/odds"))
+    (bookmaker,) = answer["data"]["bookmakers"]
+    bookmaker["slug"], odds = "pinnacle", bookmaker["odds"]
+    for market in odds.values():
+        market["inplay"] = None
+    odds["goal_line"]["closing"], odds["asian_handicap"]["closing"] = {"line": []}, None
+    del odds["btts"]
+    counted = _by_match(answer).passed_over
+
+    assert (1, {Reason.TYPE}) == (
+        counted[Reason.TYPE],
+        {*counted} & {Reason.TYPE, Reason.NO_RESULT, "suspended"},
+    )
+
+
+def _by_match(answer: object) -> Extract:
+    """Return what Pinnacle's odds of the example's match give before its kick-off."""
     listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
     body = preface_of(Group((listed,))) + msgspec.json.encode(answer)
-    content = _read(body, "2026-07-12.1", 1_783_810_000.0)
-
-    assert (expected if is_to_come else {}) == _shown(run_now(KIND.extract(content, "pinnacle", OPTIONS)))
+    return run_now(KIND.extract(_read(body, "2026-07-12.1", 1_783_810_000.0), "pinnacle", OPTIONS))
 
 
 def test_what_an_error_says_is_told() -> None:
