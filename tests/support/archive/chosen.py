@@ -88,7 +88,7 @@ class Chosen:
         random = self._random
         if fault in {READS, READS_AT_START, ANY_CALLS}:
             least = 2 if fault == ANY_CALLS else 1  # the first call opens the lock: that start is refused
-            first = 1 if fault == READS_AT_START else random.randrange(least, 400)
+            first = 1 if fault == READS_AT_START else max(least, random.randrange(1, 400))
             kinds = READ | WRITE | SYNC | NAME | OPEN if fault == ANY_CALLS else READ
             return {"kinds": kinds, "nth": first, "fails": random.choice((1, 3, 30, 10**6))}
         at_midnight = fault in OF_MIDNIGHT
