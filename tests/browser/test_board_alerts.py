@@ -49,7 +49,7 @@ TOML = """async (rules) => {
     return rules.map(({ key, ...match }) =>
         tomlOf({ ...match, key: "fx1", market: marketOf(key) }, match)).join("\\n");
 }"""
-ALERT = {
+ALERT: Json = {
     "id": "long f1 7",
     "rule": "long",
     "when": "price",
@@ -189,7 +189,8 @@ def _life(generator: random.Random) -> tuple[Json, list[Json | None]]:
     rule = {"outcome": "1" if is_price else "", "least": 2.2 if is_price else 0.01}
     rule["bookmaker"] = generator.choice(["", "a"])
     prices = [generator.choice([2.0, 2.19, 2.2]) for _ in "abc"]
-    names, link, profit = ["a", "b", "c"], "sure", 0.0095
+    names, link = ["a", "b", "c"], "sure"
+    profit: float | None = 0.0095
     frames: list[Json | None] = []
     for _ in range(25):
         if generator.random() < 0.7:
