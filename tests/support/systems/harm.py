@@ -130,7 +130,7 @@ class Harm:
         """Go back to older data without a restart of the server, while processes run or are ended."""
         machines = self._machines
         names = list(machines.running) if is_ended else []
-        eventually(self._is_more_shown, "a process shows more than was saved", BACK_S)
+        eventually(self._is_more_shown, "a replica shows more than was saved", BACK_S)
         for name in names:
             machines.kill(name)
         former = {b"", self._saved_epoch, self._epoch()}
@@ -150,10 +150,10 @@ class Harm:
         self._saved_version = int(eventually(lambda: self._board("version"), "there is a version"))
 
     def _is_more_shown(self) -> bool:
-        """Return whether a process shows a later version than was saved; otherwise the board may go on."""
-        for running in self._machines.running.values():
+        """Return whether a replica shows a later version than was saved; otherwise the board may go on."""
+        for name in self._machines.shown:
             with contextlib.suppress(httpx2.TransportError):
-                if running.get("/health").json()["cluster"]["version"] > self._saved_version:
+                if self._machines.running[name].get("/monitor").json()["version"] > self._saved_version:
                     return True
         return False
 
