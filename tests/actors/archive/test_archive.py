@@ -520,6 +520,6 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
 
 def test_without_boot_ids_no_two_starts_are_in_one_boot(tmp_path: Path) -> None:
     """So that nothing is restored that may be from before the boot."""
-    one, other = machine(tmp_path / "none"), machine(tmp_path / "none")
+    first, second = (machine(tmp_path / "none") for _ in range(2))
 
-    assert one.boot_id != other.boot_id
+    assert first.boot_id != second.boot_id

@@ -72,8 +72,8 @@ def test_match_that_is_linked_otherwise_differs_in_more_than_prices() -> None:
     first, second = main.members
     found = [replace(main, members=(first, replace(second, rule=rule))) for rule in Rule]
 
-    for one, other in permutations(found, 2):
-        assert not are_alike(one, other)
+    for each, other in permutations(found, 2):
+        assert not are_alike(each, other)
 
 
 def test_market_that_leaves_while_its_match_goes_on_has_no_market() -> None:
