@@ -394,6 +394,7 @@ async def test_a_total_is_divided_over_the_legs(empty_site: Site) -> None:
     plain = await empty_site.get(SUREBETS)
     cents = await empty_site.get(f"{SUREBETS}?total=100")
     tens = await empty_site.json(f"{SUREBETS}?total=12&step=10")
+    most = await empty_site.json(f"{SUREBETS}?total=1000000")
     (found,) = cents.json()["fixtures"]
     stakes = found["stakes"]
     returns = [
@@ -405,7 +406,7 @@ async def test_a_total_is_divided_over_the_legs(empty_site: Site) -> None:
     assert (100, round(sum(stakes["amounts"]), 2)) == (stakes["staked"], 100)
     assert 100 < stakes["returned"] <= min(returns) + 1e-9
     assert round(stakes["returned"] - 100, 2) == stakes["gain"]
-    assert (12, 10) == (tens["total"], tens["step"])
+    assert (12, 10, 1_000_000) == (tens["total"], tens["step"], most["total"])
     assert (None, "rounding") == tuple(tens["fixtures"][0][name] for name in ("stakes", "stakes_reason"))
     assert plain.headers["etag"] != cents.headers["etag"]
 
