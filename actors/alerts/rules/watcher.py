@@ -337,7 +337,7 @@ class Watcher:
             if not isinstance(begins, KickoffRule) or watched is None or begins not in watched.rules:
                 continue
             if watched.fixture.place.start > wall:  # otherwise this comes too late, as after a suspension
-                now = Moment(self._now.order, self._now.version, mono, at_wall)
+                now = Moment(self._now.order, self._now.version, mono - (wall - at_wall), at_wall)
                 reading = _begins(begins, watched.fixture, at_wall)
                 if self._transitions[name].read(fixture_id, reading, now) is State.FIRING:
                     self._tell(

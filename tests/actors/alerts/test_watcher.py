@@ -141,6 +141,19 @@ def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
     assert "Home - Away: begins in 60 s" == stage.told[0].title
 
 
+def test_a_cooldown_begins_when_a_kick_off_was_due() -> None:
+    """The tick that told it came later."""
+    stage = _Stage(when="kickoff", before_s=60, cooldown_s=5)
+    start = int(WALL_0) + 100
+    stage.lists(0.0, alder=[match(start_time=start)])
+    stage.follow()
+    stage.watcher.pass_time(43.0, WALL_0 + 43.0)
+    stage.lists(44.0, alder=[match(start_time=start + 300)])
+    stage.lists(46.0, alder=[match(start_time=start)])
+
+    assert [40.0, 46.0] == [told.at - WALL_0 for told in stage.told]
+
+
 def test_a_rule_of_a_team_ignores_other_matches() -> None:
     """The filter finds spellings that differ in filler, and no other team."""
     stage = _Stage(when="price", above=2.5, team="Rovers FC")
