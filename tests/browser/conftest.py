@@ -16,7 +16,7 @@ addEventListener("securitypolicyviolation", (event) => {
     console.error("violation", event.violatedDirective, event.blockedURI);
 });
 """
-EXPECT_MS = 10_000
+EXPECT_MS = 30_000
 
 
 @pytest.fixture(scope="module")

@@ -325,11 +325,13 @@ def test_without_threads_it_starts_and_ends(
     """A tight limit of processes: it serves, says that nothing watches its loop, and ends in order."""
     (tmp_path / "sitecustomize.py").write_text(NO_THREADS, "utf-8")
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-    ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", str(tmp_path / "out"))
+    out = str(tmp_path / "out")
+    ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", out, "--for", "1s")
     with program(command, "--config", str(simulated(tmp_path)), *ends, environment=environment) as running:
         if command == "serve":
             assert 200 == running.get("/health/live").status_code
-        code = running.stop()
+            running.process.send_signal(signal.SIGTERM)
+        code = running.process.wait(DEADLINE_S)
 
     assert (0, "", 1) == (code, capfd.readouterr().err, len(running.events("loop.unwatched")))
 

@@ -179,6 +179,8 @@ def test_surebet_of_a_handicap_ends_at_the_earliest_kick_off_of_the_1x2_lists() 
     """Also if the lists of the handicap give a later one."""
     board = _gaining(HANDICAP)
     board.tell("birch", match("birch", start_time=int(WALL_0) + 10), is_whole=False)
+    board.link()
+    board.pass_to(9.0)
     before = board.surebet()
     board.pass_to(10.0)
 

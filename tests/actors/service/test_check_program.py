@@ -88,7 +88,7 @@ async def test_it_says_what_a_price_must_be(tmp_path: Path, price: Any) -> None:
 async def test_it_says_why_a_list_is_withdrawn(tmp_path: Path) -> None:
     """Once: a program may repeat it."""
     text = 'say("withdraw", reason="the file is old")\n' * 2 + "time.sleep(60)"
-    is_good, lines = await _checked(tmp_path, text, for_s=1.0)
+    is_good, lines = await _checked(tmp_path, text, for_s=5.0)
 
     assert not is_good
     assert ["list epl is withdrawn: the file is old", "lines 2, lists 0, rejected matches 0"] == lines
@@ -97,7 +97,7 @@ async def test_it_says_why_a_list_is_withdrawn(tmp_path: Path) -> None:
 async def test_it_says_that_a_list_has_not_ended(tmp_path: Path) -> None:
     """Such a list is not shown."""
     text = 'say("begin", id="1")\nsay("match", id="1", **item())\ntime.sleep(60)'
-    is_good, lines = await _checked(tmp_path, text, for_s=1.0)
+    is_good, lines = await _checked(tmp_path, text, for_s=5.0)
 
     assert not is_good
     assert "list epl has begun and not ended: nothing of it would be shown" == lines[-1]
@@ -119,7 +119,7 @@ async def test_it_says_what_markets_would_be_shown_and_which_nobody_asks_for(tmp
         "double_chance": {},
     }
     text = f"listed(item('1') | {{'markets': {markets!r}}})\ntime.sleep(60)"
-    is_good, lines = await _checked(tmp_path, text, for_s=1.0, markets=("btts", "over_under"))
+    is_good, lines = await _checked(tmp_path, text, for_s=5.0, markets=("btts", "over_under"))
     bad = "rejected: epl without an id (unreadable)"
 
     assert is_good
