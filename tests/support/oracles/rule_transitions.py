@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import inf
+from math import inf, nextafter
 from typing import Any
 
 Json = dict[str, Any]
@@ -324,7 +324,7 @@ def _kickoffs(frames: list[Frame], rule: Json, ends_at: float) -> Iterator[Told]
             if fixture != known:
                 looks.append((frame.at, place, start is not None and begins <= frame.at < start))
             known = fixture
-            until = frames[place + 1].at if place + 1 < len(frames) else ends_at + 1e-9
+            until = frames[place + 1].at if place + 1 < len(frames) else nextafter(ends_at, inf)
             if frame.at <= begins < until and begins < (start or 0):
                 looks.append((begins, place, True))
         yield from _told_kickoffs(looks, name, rule, frames)
