@@ -118,7 +118,7 @@ def test_many_who_ask_at_once_ask_the_service_once(scripted: tuple[HttpPeer, str
 
 
 def test_a_password_is_two_lines(tmp_path: Path) -> None:
-    """Those of the comment: without it 401 as a problem document, also for lists that are kept."""
+    """The lines of the comment require it: without it 401 is a problem document, also for kept lists."""
     users = tmp_path / "users"
     users.write_text("anna:{PLAIN}s3cret\n", "utf-8")
     lines = f'    auth_basic "oddsboard";\n    auth_basic_user_file {users};\n'

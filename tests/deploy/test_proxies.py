@@ -32,7 +32,7 @@ OTHERS = (
     *(f"{CHANGES}?since=1-e{more}" for more in ("", "&wait=1", "&wait=2.5", "&wait=30&x=1")),
     f"{CHANGES}?wait=31",
 )
-"""What is never kept or shared: odd queries of lists, probes, and waits that are none or brief."""
+"""Targets whose answers no proxy keeps or shares: odd queries of lists, probes, no or brief waits."""
 MEMBERS = {"type", "title", "status", "detail", "instance", "code", "request_id"}
 Proxy = Callable[[str, Path], AbstractContextManager[str]]
 

@@ -214,7 +214,7 @@ def _answering(connection: socket.socket, asked: Asked) -> None:
     respond(json.dumps(events).encode())(connection, asked)
 
 
-# What the server does, and what the shown error must still contain.
+# The behaviour of the server, and a part of the error that is shown.
 ECHOES: dict[str, tuple[Answer, str]] = {
     "denies": (_echoing(401, "INVALID_KEY"), "invalid_key"),
     "is-empty": (_echoing(401, "OUT_OF_USAGE_CREDITS"), "out_of_usage_credits"),

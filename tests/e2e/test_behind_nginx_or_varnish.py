@@ -19,7 +19,7 @@ from tests.support.time.waiting import eventually
 
 LIST, CHANGES = "/api/v2/odds", "/api/v2/changes"
 CODINGS = {"identity": "", "gzip": "-gzip", "gzip, deflate, br": "-gzip", "gzip;q=0": "", "br": ""}
-"""What clients ask for, and how the tag of the service ends; Varnish packs and unpacks by itself."""
+"""The codings that clients request, and the end of the service's tag; Varnish packs by itself."""
 Proxy = Callable[[str, Path], AbstractContextManager[str]]
 BOTH = pytest.mark.parametrize(
     "proxy",

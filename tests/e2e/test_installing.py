@@ -1,4 +1,4 @@
-"""What is installed: the packages elsewhere than in a clone, and a kind of source from another package."""
+"""The installed packages work outside a clone, and another package brings a kind of source."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ BODY = b"m1|Alder Town|Birch United|alpha|1.95|3.60|4.20\nm1|Alder Town|Birch Un
 
 
 def test_a_documented_package_brings_a_kind(tmp_path: Path) -> None:
-    """That of docs/sources.md is listed, checks its keys, and supplies odds."""
+    """The kind of docs/sources.md is listed, checks its keys, and supplies odds."""
     package, target = tmp_path / "package", tmp_path / "installed"
     package.mkdir()
     document = (ROOT / "docs" / "sources.md").read_text("utf-8")

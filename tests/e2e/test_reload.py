@@ -93,7 +93,7 @@ def _is_one_each(running: Service) -> bool:
 
 @dataclass(frozen=True)
 class Change:
-    """What is replaced in the configuration by what; what is named; what a client or the log then shows."""
+    """Replaced texts of the configuration, the keys that the log names, and the result for a client."""
 
     replaced: dict[str, str] = field(default_factory=dict)
     applied: set[str] = field(default_factory=set)

@@ -104,7 +104,7 @@ def test_what_is_allowed_but_odd_is_a_warning(
 
 
 def test_the_file_of_links_is_checked(config: Path, ended: Ended) -> None:
-    """What it has is counted, and the place of an error is named."""
+    """Its decisions are counted, and an error names its place."""
     links = config.with_name("links.toml")
     links.write_text('[[team]]\nname = "a"\nalso = ["b"]', "utf-8")
     good = _checked(config, f'{VALID}\n[links]\nfile = "{links}"', ended)
