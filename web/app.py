@@ -45,6 +45,7 @@ from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
 from web.feeds.several_markets import SeveralFrames
 from web.feeds.subscribers import Audience, Live
+from web.feeds.value.changes import FollowedValues
 from web.feeds.waiting.first_links import FirstLinks
 from web.protocol import quart_setup
 from web.protocol.access import Access
@@ -115,18 +116,18 @@ def create_app(
     app, limits, recent = quart_setup.bare(), limits or ClientLimits(), recent or Recent()
     counters = _counters(status.metrics, audience, limits.requests)
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
+    values = FollowedValues(live, clock)
     own, handlers, is_allowed = live.answers.own, _list_handlers(live, clock, past, recent), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
-    waiting = ages.handlers(board, clock, markets) | _movement_handlers(live, clock, past)
+    waiting = ages.handlers(board, clock, markets) | _movement_handlers(live, clock, past, values)
     waiting |= _match_handlers(live, status, clock, review=review, past=past, boards=markets)
     fast, slow = (_served(_requiring_token(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _contract_handlers(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
     quart_setup.install(app, counters)
-    unrouted = Unrouted(app.asgi_app, (*paths, *fast), counters, pages.route_of)
-    inner: ASGIFramework = WaitingPath(unrouted, slow, counters)
-    following = stream.Stream(inner, live, recent, counters, keep_fresh) if streams else inner
-    guard = quart_setup.Guard(watched(following), refusals, counters)
+    inner = WaitingPath(Unrouted(app.asgi_app, (*paths, *fast), counters, pages.route_of), slow, counters)
+    every = watched(stream.Stream(inner, live, recent, values, counters, keep_fresh) if streams else inner)
+    guard = quart_setup.Guard(every, refusals, counters)
     fast_path = FastPath(guard, fast, counters, status, pages.route_of)
     throttle = Throttle(fast_path, limits.requests, limits.peers, refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
@@ -166,11 +167,13 @@ def _list_handlers(live: Live, clock: Clock, past: Past | None, recent: Recent) 
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 
-def _movement_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handlers of changes, of single fixtures and of price movements."""
-    moved = changes.handlers(live) | lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
-    moved |= movers.handlers(live, clock, past) | values.handlers(live, clock)
-    moved |= value_record.handlers(live, clock, past)
+def _movement_handlers(
+    live: Live, clock: Clock, past: Past | None, followed: FollowedValues
+) -> dict[str, Handler]:
+    """Return the handlers of changes, of single fixtures, of price movements and of values."""
+    moved = changes.handlers(live, followed) | values.handlers(live, followed.values)
+    moved |= lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
+    moved |= movers.handlers(live, clock, past) | value_record.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved
 
 

@@ -15,7 +15,7 @@ from actors.matches.model import Fixture
 from actors.matches.surebets import Doubt
 from actors.value.values import Value
 from web.encoding.csv_text import listed, table, utc
-from web.encoding.schemas import Names, Price
+from web.encoding.schemas import Cursor, Names, Price
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 _COLUMNS: Final = (
@@ -71,6 +71,22 @@ class ValueList(Struct, frozen=True):
     values_count: int
     note: str | UnsetType = UNSET
     league_id: str | UnsetType = UNSET
+
+
+class ChangedMarket(Struct, frozen=True):
+    """A market of a match, by the fixture's id, whose values changed."""
+
+    fixture: str
+    market: str
+
+
+class ValueChanges(Struct, frozen=True):
+    """Drop your values of each pair in `changed`, then add `values`. A `complete` answer has all values."""
+
+    cursor: Cursor
+    complete: bool
+    changed: tuple[ChangedMarket, ...]
+    values: tuple[ValueV2, ...]
 
 
 def value_v2(value: Value, fixture: Fixture, names: Names, confirmed: float) -> ValueV2:

@@ -9,7 +9,10 @@ from actors.board.history import MAX_ANSWER
 from actors.matches.model import FixtureView, ViewKind
 from web.encoding.fixture_schemas import FixtureChangesV2
 from web.encoding.schemas import Changes
+from web.encoding.value_schemas import ValueChanges
+from web.endpoints.value_stream import changes_of_values
 from web.feeds.subscribers import Live, Watched
+from web.feeds.value.changes import FollowedValues
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.moments import Since
 from web.protocol.negotiation import Coding, coding_for
@@ -23,9 +26,9 @@ from web.protocol.query import (
     VIEW,
     WAIT,
     WEAK,
-    Query,
 )
 from web.protocol.responses import Asked, Handler, Prepared, prepared
+from web.protocol.value_query import DOUBTED, OF_VALUES, ValueQuery
 
 PATH = "/api/v2/changes"
 _VARY = {"Vary": "Accept-Encoding"}
@@ -36,15 +39,16 @@ OPERATIONS = {
         (
             Answer(
                 200,
-                "The changes; with `view` their entries are fixtures.",
+                "The changes; with `view` their entries are fixtures, or values.",
                 Changes,
                 headers=("Cache-Control", "Vary", "Content-Encoding"),
-                bodies=(FixtureChangesV2,),
+                bodies=(FixtureChangesV2, ValueChanges),
             ),
         ),
-        (SINCE, VIEW, BOOKMAKER, LEAGUE, MARKET, WEAK, WAIT, ACCEPT_ENCODING),
+        (SINCE, VIEW, BOOKMAKER, LEAGUE, MARKET, WEAK, *OF_VALUES, DOUBTED, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
+            *("invalid_min_ev", "invalid_reference"),
             *(
                 "invalid_league",
                 "invalid_market",
@@ -60,12 +64,14 @@ OPERATIONS = {
 }
 
 
-def handlers(every: Live) -> dict[str, Handler]:
+def handlers(every: Live, values: FollowedValues) -> dict[str, Handler]:
     """Return the handler by path. It may wait; the caller must cancel it when its client leaves."""
     audience = every.audience
 
     async def changes(request: Asked) -> Prepared:
-        query = Query(request.query)
+        query = ValueQuery(request.query)
+        if query.watches_values():
+            return await changes_of_values(values, every, query, request)
         view, asked, wait_s = query.watched(every.names), query.since(), query.wait_s()
         view = await every.resolved(view, request.client)
         live = every.of(view)

@@ -15,14 +15,16 @@ import anyio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
 from actors.alerts.recent import Recent
-from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
 from web.encoding.schemas import ResetReason
 from web.endpoints.alert_stream import AlertFollower
 from web.endpoints.event_writer import EventWriter
+from web.endpoints.value_stream import ValueFollower
+from web.endpoints.values import followed_values
 from web.feeds import messages
 from web.feeds.own_bodies import Content, OwnBody
 from web.feeds.subscribers import Beside, Live, Rest
+from web.feeds.value.changes import FollowedValues
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.moments import since_of
 from web.protocol.problems import Problem
@@ -39,6 +41,7 @@ from web.protocol.query import (
 )
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
 from web.protocol.sending import ended_when_gone, send_problem
+from web.protocol.value_query import DOUBTED, OF_VALUES, ValueQuery
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -47,14 +50,15 @@ OPERATIONS = {
     PATH: Operation(
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`. With"
-        " `view=alerts` a list is the body of /api/v2/alerts.",
+        " `view=alerts` a list is the body of /api/v2/alerts, with `view=value` that of /api/v2/changes.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
         (
-            *(VIEW_OF_STREAM, BOOKMAKER, LEAGUE, MARKET, WEAK, LAST_SINCE, CONFLATE),
+            *(VIEW_OF_STREAM, BOOKMAKER, LEAGUE, MARKET, WEAK, *OF_VALUES, DOUBTED, LAST_SINCE, CONFLATE),
             *(LAST_EVENT_ID, ACCEPT_ENCODING),
         ),
         (
             *("invalid_view", "invalid_bookmaker", "invalid_league", "invalid_market", *NOT_IN_CHANGES),
+            *("invalid_min_ev", "invalid_reference"),
             *("invalid_weak", "invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
             *("too_many_client_streams", "too_many_streams"),
             *("stopping", "overloaded"),
@@ -77,6 +81,7 @@ class Stream:
     app: ASGIFramework
     live: Live
     recent: Recent
+    values: FollowedValues
     counters: HttpCounters
     keep_fresh: KeepFresh
 
@@ -89,14 +94,9 @@ class Stream:
             await self.app(scope, receive, send)
             return
         request = asked(scope, uuid4().hex)
-        writer, query = EventWriter(send, request, self.live.audience), Query(request.query)
+        writer = EventWriter(send, request, self.live.audience)
         try:
-            follower: _Follower | AlertFollower
-            if query.watches_alerts():
-                follower = AlertFollower(self.recent, writer, query, request)
-            else:
-                follower = _Follower(self.live, writer, query, request)
-                await follower.resolve()
+            follower = await self._follower(writer, ValueQuery(request.query), request)
             with self.live.audience.admitted(request.client):
                 try:
                     await self._serve(writer, follower, request, scope, receive)
@@ -105,10 +105,22 @@ class Stream:
         except Problem as problem:
             await send_problem(problem, request, PATH, self.counters, send)
 
+    async def _follower(
+        self, writer: EventWriter, query: ValueQuery, request: Asked
+    ) -> _Follower | AlertFollower | ValueFollower:
+        if query.watches_values():
+            asked = await followed_values(query, self.live, request.client)
+            return ValueFollower(self.values, asked, writer, query, request)
+        if query.watches_alerts():
+            return AlertFollower(self.recent, writer, query, request)
+        follower = _Follower(self.live, writer, query, request)
+        await follower.resolve()
+        return follower
+
     async def _serve(
         self,
         writer: EventWriter,
-        follower: _Follower | AlertFollower,
+        follower: _Follower | AlertFollower | ValueFollower,
         request: Asked,
         scope: HTTPScope,
         receive: ASGIReceiveCallable,
@@ -232,7 +244,7 @@ class _Follower:
 
     def _note_written(self) -> None:
         if self._woken_s is not None:
-            self._audience.commit_to_wire.observe(elapsed_s() - self._woken_s)
+            self._audience.note_sent(self._woken_s)
             self._woken_s = None
 
 

@@ -6,13 +6,14 @@ from hashlib import blake2b
 
 from msgspec.structs import replace
 
-from actors.core.clock import Clock
+from actors.core.messages import BookmakerId
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from web.encoding.value_schemas import ValueList
 from web.endpoints.past.bodies import Body, answered
 from web.feeds.lists import UNCACHED
 from web.feeds.subscribers import Live
-from web.feeds.values import AskedValues, Values
+from web.feeds.value.asked import AskedValues
+from web.feeds.value.lists import Values
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, CSV, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import acceptable
 from web.protocol.query import FORMAT, LEAGUE, MARKET
@@ -40,11 +41,10 @@ OPERATIONS = {
 }
 
 
-def handlers(live: Live, clock: Clock) -> dict[str, Handler]:
+def handlers(live: Live, values: Values) -> dict[str, Handler]:
     """Return the handler by path; none if the board does not link events."""
     if live.fixtures is None:
         return {}
-    values = Values(live, clock)
 
     async def value(request: Asked) -> Prepared:
         asked, coding = _asked(request, live), acceptable(request.header(b"accept-encoding"))
@@ -58,19 +58,33 @@ def handlers(live: Live, clock: Clock) -> dict[str, Handler]:
     return {PATH: value}
 
 
+async def followed_values(query: ValueQuery, live: Live, client: str | None) -> AskedValues:
+    """Return the values that a client follows, with the id of their league.
+
+    Raises: Problem 400 for a forbidden parameter, and the errors of `Live.resolved`.
+    """
+    bookmaker = query.bookmaker(live.names)
+    asked = _chosen(query, live, () if bookmaker is None else (bookmaker,))
+    view = await live.resolved(FixtureView(ViewKind.SUREBETS, league=query.league()), client)
+    return replace(asked, league=view.league if isinstance(view, FixtureView) else None)
+
+
 def _asked(request: Asked, live: Live) -> AskedValues:
     """Return the requested values. Raises: Problem 400 for a forbidden parameter."""
     query = ValueQuery(request.query)
     query.refuse_at("is of /api/v2/odds")
+    asked = _chosen(query, live, query.bookmakers(live.names))
+    return replace(asked, league=query.league(), format=query.format())
+
+
+def _chosen(query: ValueQuery, live: Live, bookmakers: tuple[BookmakerId, ...]) -> AskedValues:
     roster = fixtures_of(live.board.newest).terms.roster
     asked = AskedValues(
         query.of_markets(FixtureView(ViewKind.SUREBETS)),
         query.bookmaker([name for name in live.names if name in roster.live], REFERENCE),
-        query.bookmakers(live.names),
-        query.league(),
+        bookmakers,
         query.min_ev(),
         query.doubted(),
-        query.format(),
     )
     live.of(asked.view)
     return asked

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from actors.board.history import History, ListHistory
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import Deadlines
+from actors.core.clock import elapsed_s
 from actors.core.messages import BookmakerId
 from actors.market_fixtures.views import SeveralView
 from actors.markets.market import Kind
@@ -51,6 +52,7 @@ class Beside(Enum):
     """A view that is not of a board, for `Audience.wait` and `wake`."""
 
     ALERTS = auto()
+    VALUES = auto()
 
 
 class Rest:
@@ -164,6 +166,10 @@ class Audience:
     def wake(self, view: Beside) -> None:
         """Wake the clients that wait for a view that is not of a board."""
         _wake_in_groups(iter([*self._waiting.get((Kind.ONE_X_TWO, view), ())]))
+
+    def note_sent(self, committed_s: float) -> None:
+        """Count the time since a commit whose change was sent just now."""
+        self.commit_to_wire.observe(elapsed_s() - committed_s)
 
     def retry_ms(self) -> int:
         """Return the random milliseconds that a client should wait before it reconnects."""

@@ -53,14 +53,14 @@ OF_BOOKMAKERS: Final = (BOOKMAKER, BOOKMAKERS, FAIR)
 """Parameters whose schemas list the configured bookmakers."""
 VIEW: Final = Parameter(
     "view",
-    "Show changes of fixtures, or only of fixtures with a surebet, instead of changes of the list.",
-    {"type": "string", "enum": [*OF_EVERY_MARKET]},
+    "Show changes of fixtures, only of fixtures with a surebet, or of values, instead of the list.",
+    {"type": "string", "enum": [*OF_EVERY_MARKET, "value"]},
 )
 ALERTS: Final = "alerts"
 VIEW_OF_STREAM: Final = Parameter(
     VIEW.name,
-    "Send fixtures, only fixtures with a surebet, or the alerts that fired lately, instead of the list.",
-    {"type": "string", "enum": [*OF_EVERY_MARKET, ALERTS]},
+    "Send fixtures, only fixtures with a surebet, values, or the latest alerts, instead of the list.",
+    {"type": "string", "enum": [*VIEW.schema["enum"], ALERTS]},
 )
 LEAGUE: Final = Parameter(
     "league",

@@ -7,7 +7,18 @@ from typing import Final
 
 from actors.markets.market import ONE_X_TWO, Market, parsed
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKERS, MAX_MARKETS, Parameter
+from web.protocol.query import (
+    BOOKMAKERS,
+    FAIR,
+    MAX_MARKETS,
+    MIN_PROFIT,
+    STEP,
+    TO,
+    TOTAL,
+    VIEW,
+    WEAK,
+    Parameter,
+)
 from web.protocol.span import FROM, Span, SpanQuery
 
 _EV = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
@@ -34,9 +45,29 @@ DOUBTED: Final = Parameter(
     "doubted", "Show also doubted values, with their doubts.", {"type": "string", "const": "1"}
 )
 
+VALUE: Final = "value"
+"""The name of their view at the changes and the stream."""
+OF_VALUES: Final = (MIN_EV, REFERENCE)
+NOT_OF_VALUES: Final = (FROM, TO, MIN_PROFIT, FAIR, TOTAL, STEP, WEAK)
+"""Parameters of lists that do not choose values."""
+
 
 class ValueQuery(SpanQuery):
     """The parameters of a request for values. Each method raises Problem 400 for a forbidden value."""
+
+    def watches_values(self) -> bool:
+        """Return whether the client wants the changes of values.
+
+        Raises: Problem 400 for a parameter that does not choose these changes.
+        """
+        watches = self._values.get(VIEW.name) == [VALUE]
+        why, must = "is only for values", f"must come with view={VALUE}"
+        if watches:
+            why, must = "is not for values", f"must not be given with view={VALUE}"
+        for choice in NOT_OF_VALUES if watches else OF_VALUES:
+            if choice.name in self._values:
+                raise Problem(400, f"invalid_{choice.name}", f"parameter '{choice.name}' {why}, {must}")
+        return watches
 
     def min_ev(self) -> float:
         """Return the least expected value to show."""
