@@ -211,7 +211,7 @@ def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
         first = life.put("m1", goals=(1.9, 2.0), btts=(1.7, 2.2))
         second = life.put("m1", btts=(1.7, 2.2))
     (day,) = tmp_path.glob("*.db")
-    (query,) = (of for of in sql_blocks() if "market_prices" in of)
+    (query,) = (of for of in sql_blocks() if "over_under" in of)
 
     over, under = ("over_under", 2.5, "over"), ("over_under", 2.5, "under")
     assert [
