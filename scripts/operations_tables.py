@@ -14,15 +14,17 @@ FILE = Path(__file__).resolve().parent.parent / "docs/operations.md"
 
 def written(text: str) -> str:
     """Return the document with new tables."""
-    text = _with(text, ("metric", "meaning", "labels"), _metrics())
+    text = _with(text, ("metrics", "labels"), _metrics())
     return _with(text, ("`event`", "level", "what to do"), _events())
 
 
 def _metrics() -> Iterator[Sequence[str]]:
+    """Return a row for each set of labels."""
+    shared: dict[str, list[str]] = {}
     for row in METRICS.values():
-        meaning = row.meaning or row.help[0].lower() + row.help[1:].rstrip(".")
-        first = {"histogram": "histogram: ", "info": "always 1; "}.get(row.kind.split()[0], "")
-        yield f"`{row.name}`", first + meaning, ", ".join(f"`{label}`" for label in row.labels.split())
+        shared.setdefault(row.labels, []).append(f"`{row.name}`")
+    for labels, names in shared.items():
+        yield ", ".join(names), ", ".join(f"`{label}`" for label in labels.split())
 
 
 def _events() -> Iterator[Sequence[str]]:

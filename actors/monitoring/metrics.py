@@ -1,6 +1,6 @@
 """The registry of a service: the counters and histograms of /metrics, /api/stats and /monitor.
 
-`metrics.tsv` lists the metrics with labels and texts; `scripts/operations` writes the table of
+`metrics.tsv` lists the metrics with labels and texts; `scripts/operations` writes the names in
 docs/operations.md from it. Names and units follow Prometheus' conventions. Values of labels come from the
 configuration or a closed set, never from a client or a match.
 """
@@ -116,14 +116,12 @@ class Described(Struct, frozen=True):
     """A metric: its public name, its labels, and its text in /metrics.
 
     `kind` is counter, gauge, histogram or info, followed by `read` (`present.py`) or the name of buckets.
-    `meaning` is the text in the documents, if it says more.
     """
 
     name: str
     kind: str
     labels: str
     help: str
-    meaning: str = ""
 
 
 _ROWS = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]

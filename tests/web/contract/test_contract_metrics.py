@@ -163,7 +163,7 @@ async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None
         await _families(site)
         families = await _families(site)
     table = rows(section(document("docs/operations.md"), "## Prometheus"))
-    documented = {quoted(name)[0]: set(quoted(labels)) for name, _, labels in table}
+    documented = {name: set(quoted(labels)) for names, labels in table for name in quoted(names)}
 
     found = {
         family.samples[0].name.removesuffix("_bucket"): set().union(
