@@ -129,7 +129,6 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
             yield
         match_id = match.source_match_id
         if match_id in accepted or match_id in removed:
-            accepted.pop(match_id, None)
             rejected[Reason.DUPLICATE] += 1
             if match_id in unread:
                 continue  # which of the two is newer is unknown, so neither is believed
