@@ -188,7 +188,7 @@ def _of(label: str) -> TeamClass:
                 *("South Africa Hollywoodbets Super League", "Iran Kowsar League"),
                 *("Vietnam - VĐQG Nữ", "India IWL", "Nadeshiko League", "Queens League"),
                 *("Algarve Cup", "Eesti Naiste Meistriliiga", "Norway Toppserien"),
-                *("Sweden Elitettan", "Liga BPI"),
+                *("Sweden Elitettan", "Sweden Dam Division 1", "Liga BPI"),
             ),
         ),
         (
@@ -204,7 +204,7 @@ def _of(label: str) -> TeamClass:
                 *("Hungary Tartalékbajnokság", "Россия. Дублёры", "Україна. Юнацька ліга"),
                 *("Eesti Noorteliiga", "Polska CLJ", "Romania Liga Elitelor", "Reserveligaen"),
                 *("Sweden Ungdomsallsvenskan", "Russia M-Liga", "Japan Prince Takamado Cup"),
-                *("Toulon Tournament", "The Central League"),
+                *("Toulon Tournament", "The Central League", "Olympics", "NCAA", "Student League", "CHAN"),
             ),
         ),
         (
@@ -221,7 +221,10 @@ def _of(label: str) -> TeamClass:
                 *("Serie A - Calci d'angolo", "Ligue 1 - Mi-temps", "Brasileirão - Escanteios"),
                 *("Россия. Премьер-лига. Угловые", "Premier League 2nd Half"),
                 *("Süper Lig - İlk Yar\u0131", "Elfmeterschießen", "Cuotas mejoradas"),
-                *("Premier League - Overtime",),
+                *("Premier League - Overtime", "England - Virtuelle Liga", "Liga Wirtualna", "Sanal Lig"),
+                *("虚拟足球", "电竞足球", "バーチャルサッカー", "eサッカー", "Instant Football"),
+                *("Weiterkommen", "Qualifié", "Awans", "Postup", "Проход", "Incl. ET", "Tie Winner"),
+                "1 период",
             ),
         ),
         (
