@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import pytest
@@ -50,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("timeless", deadline=None)
     settings.load_profile("timeless")
     _log_plainly()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; children inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_left_out] = {}
     config.stash[_drawn] = {}
     config.stash[_draw] = _asked_draw(config)
