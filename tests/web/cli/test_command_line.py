@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.support.systems.process import Ended
@@ -149,6 +150,27 @@ def test_second_ctrl_c_ends_a_command_at_once() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_until_interrupted(command)
+
+
+def test_a_command_goes_on_where_ctrl_c_is_ignored() -> None:
+    """A script's background job has this from its shell."""
+    ended = []
+
+    async def command() -> None:
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(10):  # turns of the loop in which a handler would be called
+            await anyio.lowlevel.checkpoint()
+        ended.append("by itself")
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        run_until_interrupted(command)
+    except KeyboardInterrupt:
+        ended.append("by Ctrl+C")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert ["by itself"] == ended
 
 
 @pytest.mark.parametrize(
