@@ -11,7 +11,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.core.cooperative import Sliced
+from actors.core.clock import elapsed_s
+from actors.core.cooperative import BUDGET_S, Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Payload, Scope
 from actors.pipeline.schedule import TROUBLED
@@ -161,24 +162,29 @@ async def test_crash_keeps_the_times_of_all_scopes() -> None:
 
 
 async def test_a_fatal_payload_is_blamed_although_another_one_waits() -> None:
-    """It crashes the actor twice and is then set aside, even if other answers come at the same moment."""
+    """It crashes the actor twice and is set aside; another that is decoded at the same moment is not."""
     crashed: list[str] = []
 
     def decode(payload: Payload, options: Any) -> Sliced[object]:
+        ends = elapsed_s() + 2 * BUDGET_S
+        while payload.scope == "b" and elapsed_s() < ends:
+            yield
         if payload.scope == "a" and payload.received_mono > 30:
             crashed.append(payload.list_id)
             raise RuntimeError("a bug")
-        return verbatim(payload, options)
+        return (yield from verbatim(payload, options))
 
     async def together(scope: Scope, before: int) -> bytes:
         await anyio.sleep(1 - anyio.current_time() % 1)
         return f"{scope} {min(before, 1)}".encode()
 
-    stage = ScopesStage(scripted("ab", decode), together)
+    stage = ScopesStage(scripted("ba", decode), together)  # b comes first
     async with supervised(stage.child):
         await anyio.sleep(400)
 
     assert (2, 2) == (len(crashed), stage.context.status.actor.crashes)
+    assert {"set_aside": stage.context.status.scopes[Scope("a")].failures} == stage.context.status.failed_by
+    assert 0 == stage.context.status.scopes[Scope("b")].failures
 
 
 def _answering(body: bytes) -> Script:
