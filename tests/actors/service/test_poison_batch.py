@@ -25,7 +25,7 @@ from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.hostile import poison
 from tests.support.builders.messages import match
-from tests.support.systems.virtual_service import VirtualService, running
+from tests.support.systems.virtual_service import ScriptedService, VirtualService, pass_to, running
 from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -99,15 +99,21 @@ ALL_RUNNING = dict.fromkeys(NAMES, ActorState.RUNNING)
 
 
 async def test_poisoned_list_is_requested_again() -> None:
-    """The entries of a poisoned list are removed at once, and the source's next tick restores them."""
-    async with _running() as system:
-        system.bus.publish(_poison(BIRCH))
+    """Its entries are removed at once, and its source is asked again long before the next poll."""
+    service = ScriptedService("alder", "birch", poll_interval_s=3600.0, stale_after_s=7200.0)
+    async with running(service):
+        await pass_to(5)
+        shown = _shown(service.system)
+        (scope,) = service.snapshot.books[ALDER].lists
+        service.system.bus.publish(_poison(ALDER, scope))
         await settle()
-        at_once = _shown(system)
-        await anyio.sleep(0.3)
+        at_once = _shown(service.system)
+        await pass_to(7)
 
-        assert (["alder_own", "cedar_own"], ALL_SHOWN) == (at_once, _shown(system))
-        assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped.number)
+        assert [entry for entry in shown if entry.startswith("birch")] == at_once
+        assert shown == _shown(service.system)
+        assert [2, 1] == [len(service.webs[name].requests) for name in (ALDER, BIRCH)]
+        assert 1 == service.system.status.board.dropped.number
 
 
 async def test_second_poison_within_a_minute_quarantines_that_bookmaker() -> None:
