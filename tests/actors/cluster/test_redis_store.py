@@ -441,6 +441,17 @@ async def test_what_is_not_as_it_was_left_begins_an_epoch(
     assert look.damage
 
 
+async def test_a_lease_of_a_collector_that_never_beat_is_damage(
+    server: SharedServer, stores: _Stores
+) -> None:
+    """Nobody would find that collector silent, so its sources would stay without another for good."""
+    store, _ = await _whole(stores)
+    _harm(server, ("HSET", "leases", SOURCE, "1 nobody"))
+
+    with pytest.raises(StoreDamagedError, match="different collectors"):
+        await store.look()
+
+
 async def test_a_damage_that_a_process_alone_finds_begins_an_epoch(stores: _Stores) -> None:
     """Such as a record that it cannot read; others find the new epoch, and do not begin another."""
     store, _ = await _whole(stores)
