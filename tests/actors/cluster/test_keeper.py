@@ -217,6 +217,7 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
         await anyio.sleep(1.0)
         first = collector.server.data.leases[SOURCE].token
         collector.server.depose(ME, collector.server.data.beats[ME], collector.server.data.log[0].data)
+        before = len(collector.committed())
         with capture_logs() as logs:
             await anyio.sleep(3.0)
         again = collector.server.data.leases[SOURCE].token
@@ -224,6 +225,7 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
 
     assert SOURCE in collector.dropped
     assert again > first
+    assert ["m1"] == collector.committed()[before:]
     assert b"polls" == collector.taken[SOURCE]
     assert [LINKS, SOURCE] == next(line["sources"] for line in logs if line["event"] == "lease.lost")
 
