@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from actors.core.messages import Removal, SourceMatchId
 from tests.support.builders.betfair import (
     HOME,
     PRICES,
@@ -17,8 +16,6 @@ from tests.support.builders.betfair import (
     line,
     live,
     market,
-    offered,
-    offers,
     shown,
 )
 from tests.support.systems.betfair_board import Follower
@@ -97,13 +94,6 @@ def test_older_copy_in_a_new_image_does_not_count(known: Json) -> None:
     assert {"1.1": PRICES, "1.2": PRICES} == shown_by_image[2]
 
 
-def test_newer_definition_counts() -> None:
-    """A suspension with a higher version takes the market off."""
-    stage = live(OLD)
-
-    assert Removal(SourceMatchId("1.1"), "suspended") == offered(stage.receive(delta(SUSPENDED)))
-
-
 def test_older_suspension_removes_nothing_before_the_image() -> None:
     """While an image is still to come, only what is newest takes a market off."""
     stage = live(NEW, market("1.2", version=20))
@@ -125,11 +115,3 @@ def test_unreadable_copy_makes_all_copies_uncertain() -> None:
     odd = {**NEW, "rc": [{"id": HOME, "batb": [[]]}]}
 
     assert [{"1.2": PRICES}] * 2 == [_image_of(odd, OLD), _image_of(OLD, odd)]
-
-
-def test_prices_of_an_unreadable_copy_come_back_with_an_image() -> None:
-    """An image that can be read shows the market again."""
-    stage = live({**OLD, "rc": [{"id": HOME, "batb": [[]]}]})
-    reaction = stage.receive(delta({**NEW, "rc": offers(NEW_PRICES)}))
-
-    assert "1.1" == offered(reaction).source_match_id

@@ -1,4 +1,4 @@
-"""The lines of Asian handicap markets: whose line it is, which are on offer, and when they leave."""
+"""Markets of the exchange beside the result: whose line it is, what is on offer, and when it leaves."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.core.messages import Match
+from actors.core.messages import Extract, Match
 from actors.markets.market import Kind
-from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import MarketNames
 from tests.support.builders.betfair import (
     AWAY,
@@ -19,6 +18,7 @@ from tests.support.builders.betfair import (
     Json,
     Stage,
     change,
+    definition,
     delta,
     image,
     live,
@@ -39,156 +39,197 @@ from tests.support.systems.betfair_lists import HANDICAPS
 
 ON: dict[str, Any] = {"markets": HANDICAPS}
 IDS = {line: f"1.1 asian_handicap:{line:g}" for line in (-0.75, -0.5, -0.25, 0.0, 0.25)}
+EVERY = {IDS[line]: odds for line, odds in ODDS.items()}
+OF_EVENT = {name.replace("1.1", EVENT, 1): odds for name, odds in EVERY.items()}
 Told = tuple[dict[str, tuple[float, ...]], dict[str, str]]
+"""The prices of lines by id, and the reasons of removals by id."""
 
 
 def _lines(matches: Iterable[Match]) -> dict[str, tuple[float, ...]]:
     return {str(match.source_match_id): match.prices for match in matches if match.market.kind != "1x2"}
 
 
-def _told(reaction: Reaction) -> Told:
-    """Return the lines of a change, and all of its removals."""
-    assert reaction.changes is not None
-    gone = {str(removal.source_match_id): removal.reason for removal in reaction.changes.removals}
-    return _lines(reaction.changes.matches), gone
-
-
-def _listed(stage: Stage) -> dict[str, tuple[float, ...]]:
-    return _lines(stage.session.image().matches)
+def _told(extract: Extract | None) -> Told:
+    assert extract is not None
+    gone = {str(removal.source_match_id): removal.reason for removal in extract.removals}
+    return _lines(extract.matches), gone
 
 
 def _image(*markets: Json, **options: Any) -> Told:
-    """Return the lines of an image, and its removals."""
     stage = Stage(**{**ON, **options})
     stage.connect()
-    reaction = stage.receive(image(*markets))
-    assert reaction.image is not None
-    gone = {str(removal.source_match_id): removal.reason for removal in reaction.image.removals}
-    return _lines(reaction.image.matches), gone
+    return _told(stage.receive(image(*markets)).image)
 
 
-EVERY = {IDS[line]: odds for line, odds in ODDS.items()}
+def _but(line: float, *odds: float) -> dict[str, tuple[float, ...]]:
+    """Return all lines, one of them without prices or with these."""
+    return {**{name: prices for name, prices in EVERY.items() if name != IDS[line]}} | (
+        {IDS[line]: odds} if odds else {}
+    )
 
 
-def test_lines_are_those_of_the_home_team() -> None:
-    """The away team has the opposite handicap; 0 is not written, and lines without prices are not there."""
-    assert (EVERY, {}) == _image(result(), handicaps())
+def _defined(**changes: Any) -> Json:
+    """Return a part with a definition of the handicap market."""
+    return {"id": "1.9", "marketDefinition": handicap_definition(**changes)}
 
 
-@pytest.mark.parametrize("zero", [{"hc": 0}, {"hc": None}, {"hc": -0.0}, {}])
-def test_a_handicap_of_zero_may_be_written(zero: Json) -> None:
-    """In the definition as in the offers."""
+def _resulting(status: str) -> Json:
+    return {"id": "1.1", "marketDefinition": result(status=status)["marketDefinition"]}
+
+
+def _moved(*runners: Json) -> Json:
+    return change("1.9", *runners)
+
+
+def _zero(**zero: Any) -> Json:
+    """Return a handicap market on the line 0, with its handicap written like that."""
     defined = handicap_definition(lines=(), runners=[runner(HOME, 1, **zero), runner(AWAY, 2)])
     offered = [{"id": HOME, "batb": [[0, 1.6, 9]]}, {"id": AWAY, **zero, "batb": [[0, 2.6, 9]]}]
-
-    found = _image(result(), {"id": "1.9", "img": True, "marketDefinition": defined, "rc": offered})
-
-    assert ({IDS[0.0]: (1.6, 2.6)}, {}) == found
+    return {"id": "1.9", "img": True, "marketDefinition": defined, "rc": offered}
 
 
-def test_a_change_tells_all_lines_of_its_market() -> None:
-    """So that the lines can be compared with each other."""
-    stage = live(result(), handicaps(), **ON)
-
-    told = _told(stage.receive(delta(change("1.9", back(AWAY, 0.5, 1.9)))))
-
-    assert ({**EVERY, IDS[-0.5]: (2.1, 1.9)}, {}) == told
-
-
-def test_line_that_loses_a_price_leaves_alone() -> None:
-    """By its own id, once."""
-    stage = live(result(), handicaps(), **ON)
-    rest = {name: odds for name, odds in EVERY.items() if name != IDS[0.0]}
-
-    first = _told(stage.receive(delta(change("1.9", back(HOME, 0, 0, 0)))))
-    then = _told(stage.receive(delta(change("1.9", back(HOME, -0.5, 2.1)))))
-
-    assert ((rest, {IDS[0.0]: "incomplete"}), (rest, {})) == (first, then)
+RUNNERS = handicap_definition()["runners"]
+HALF: Told = ({IDS[-0.5]: (2.1, 1.85)}, {})
+FULL = [
+    {"id": HOME, "hc": -0.5, "atb": [[2.1, 5], [2.0, 9]], "atl": [[2.3, 5], [2.2, 4]]},
+    {"id": AWAY, "hc": 0.5, "atb": [[1.8, 5], [1.85, 9]], "atl": [[1.87, 5], [1.84, 0]]},
+]
+VIRTUAL = [
+    {"id": team, "hc": line, "batb": [[0, 1.5, 5]], "bdatb": [[0, price, 5]], "bdatl": [[0, 2.2, 5]]}
+    for team, line, price in ((HOME, -0.5, 2.1), (AWAY, 0.5, 1.85))
+]
+TRADED = [{"id": HOME, "hc": -0.5, "ltp": 2.1, "batl": [[0, 1.5, 9]]}, {"id": AWAY, "hc": 0.5, "ltp": 1.85}]
+WITHOUT = [{**each, "status": "REMOVED" if each.get("hc") == -0.5 else "ACTIVE"} for each in RUNNERS]
 
 
-def test_line_that_gets_its_second_price_comes() -> None:
-    """It is told with the others."""
-    stage = live(result(), handicaps(), **ON)
-    stage.receive(delta(change("1.9", back(HOME, -0.25, 1.8))))
-
-    told = _told(stage.receive(delta(change("1.9", back(AWAY, 0.25, 2.2)))))
-
-    assert ({**EVERY, IDS[-0.25]: (1.8, 2.2)}, {}) == told
-
-
-@pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
-def test_market_that_is_not_open_takes_its_own_lines_along(status: str) -> None:
-    """The result of the match stays."""
-    stage = live(result(), handicaps(), **ON)
-
-    told = _told(
-        stage.receive(delta({"id": "1.9", "marketDefinition": handicap_definition(status=status)}))
-    )
-
-    assert ({}, dict.fromkeys(EVERY, status.lower())) == told
-    assert ["1.1"] == [match.source_match_id for match in stage.session.image().matches]
-
-
-@pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED"])
-def test_suspended_result_leaves_alone(status: str) -> None:
-    """Its lines stay, under the same id, and under the names that they had."""
-    stage = live(result(), handicaps(), **ON)
-    suspended = result(status=status)["marketDefinition"]
-
-    told = _told(stage.receive(delta({"id": "1.1", "marketDefinition": suspended})))
-    after = _told(stage.receive(delta(change("1.9", back(HOME, -0.5, 2.12)))))
-
-    assert ({}, {"1.1": status.lower()}) == told
-    assert ({**EVERY, IDS[-0.5]: (2.12, 1.85)}, {}) == after
-
-
-def test_lines_come_back_when_the_market_opens() -> None:
-    """With their ladders as they were."""
-    stage = live(result(), handicaps(), **ON)
-    stage.receive(delta({"id": "1.9", "marketDefinition": handicap_definition(status="SUSPENDED")}))
-
-    assert (EVERY, {}) == _told(
-        stage.receive(delta({"id": "1.9", "marketDefinition": handicap_definition()}))
-    )
+@pytest.mark.parametrize(
+    ("markets", "options", "told"),
+    [
+        pytest.param([result(), handicaps()], {}, (EVERY, {}), id="those of the home team"),
+        *(
+            pytest.param([result(), _zero(**zero)], {}, ({IDS[0.0]: (1.6, 2.6)}, {}), id=f"zero {zero}")
+            for zero in ({"hc": 0}, {"hc": None}, {"hc": -0.0}, {})
+        ),
+        pytest.param([handicaps()], {}, (OF_EVENT, {}), id="a match without a result has its event's id"),
+        pytest.param(
+            [market("1.1", eventId="34000002"), handicaps()],
+            *({}, (OF_EVENT, {})),
+            id="the result of another match has no part in it",
+        ),
+        pytest.param(
+            [{**result(), "rc": []}, handicaps()],
+            *({}, (EVERY, {"1.1": "incomplete"})),
+            id="the result may have no prices",
+        ),
+        pytest.param(
+            [result(), handicaps(runners=WITHOUT)],
+            *({}, (_but(-0.5), {})),
+            id="an inactive runner takes its line along",
+        ),
+        pytest.param([result(), {**handicaps(), "rc": FULL}], {}, HALF, id="full ladders"),
+        pytest.param(
+            [result(), {**handicaps(), "rc": VIRTUAL}],
+            *({"virtual_bets": True}, (HALF[0], {"1.1": "incomplete"})),
+            id="virtual bets",
+        ),
+        pytest.param(
+            [result(), {**handicaps(), "rc": TRADED}],
+            *({"price": "last_traded"}, (HALF[0], {"1.1": "incomplete"})),
+            id="last traded prices are never crossed",
+        ),
+    ],
+)
+def test_lines_of_an_image(markets: list[Json], options: dict[str, Any], told: Told) -> None:
+    """The away team has the opposite handicap; lines without prices are not there."""
+    assert told == _image(*markets, **options)
 
 
-def test_match_without_a_result_has_the_id_of_its_event() -> None:
-    """Until the market of the result comes: then its lines change their id."""
+ODD = {"id": "1.9", "rc": "x"}
+LOST = _moved(back(HOME, 0, 0, 0))
+ALL_UNREAD: Told = ({}, dict.fromkeys(EVERY, "unreadable"))
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        pytest.param(
+            [_moved(back(AWAY, 0.5, 1.9))], (_but(-0.5, 2.1, 1.9), {}), id="a change tells all lines"
+        ),
+        pytest.param([LOST], (_but(0.0), {IDS[0.0]: "incomplete"}), id="a line that loses a price leaves"),
+        pytest.param([LOST, _moved(back(HOME, -0.5, 2.1))], (_but(0.0), {}), id="once"),
+        pytest.param(
+            [_moved(back(AWAY, 0, 2.7, 0.5))],
+            (_but(0.0), {IDS[0.0]: "incomplete"}),
+            id="a small amount is no offer",
+        ),
+        pytest.param(
+            [_moved(back(HOME, -0.25, 1.8)), _moved(back(AWAY, 0.25, 2.2))],
+            ({**EVERY, IDS[-0.25]: (1.8, 2.2)}, {}),
+            id="a line that gets its second price comes",
+        ),
+        *(
+            pytest.param(
+                [_moved(lay(HOME, -0.5, price))], (_but(-0.5), {IDS[-0.5]: "crossed"}), id="crossed"
+            )
+            for price in (2.09, 2.1)
+        ),
+        pytest.param([_moved(lay(HOME, -0.5, 2.11))], (EVERY, {}), id="not crossed"),
+        *(
+            pytest.param(
+                [_defined(status=status)], ({}, dict.fromkeys(EVERY, status.lower())), id=status.lower()
+            )
+            for status in ("SUSPENDED", "CLOSED", "INACTIVE")
+        ),
+        pytest.param([_defined(status="SUSPENDED"), _defined()], (EVERY, {}), id="ladders stay meanwhile"),
+        *(
+            pytest.param([_resulting(status)], ({}, {"1.1": status.lower()}), id=f"its result is {status}")
+            for status in ("SUSPENDED", "CLOSED")
+        ),
+        *(
+            pytest.param(
+                [_resulting(status), _moved(back(HOME, -0.5, 2.12))],
+                (_but(-0.5, 2.12, 1.85), {}),
+                id=f"ids outlive a result that is {status}",
+            )
+            for status in ("SUSPENDED", "CLOSED")
+        ),
+        pytest.param([result("1.2")], ({}, {}), id="a second result changes no id"),
+        pytest.param([ODD], ALL_UNREAD, id="a part that cannot be read costs its lines"),
+        pytest.param([ODD, ODD], ({}, {"1.9": "unreadable"}), id="again"),
+        pytest.param([ODD, {**handicaps(), "img": None}], (EVERY, {}), id="a definition mends it"),
+    ],
+)
+def test_lines_after_a_part(parts: list[Json], told: Told) -> None:
+    """All lines of a market are told with each change, so that they can be compared with each other."""
+    stage = live(result(), handicaps(), **ON, min_size=1.0)
+    *before, last = parts
+    for part in before:
+        stage.receive(delta(part))
+
+    assert told == _told(stage.receive(delta(last)).changes)
+
+
+@pytest.mark.parametrize(
+    ("offered", "options", "lay_price"),
+    [
+        (FULL, {}, {"id": AWAY, "hc": 0.5, "atl": [[1.85, 3]]}),
+        (VIRTUAL, {"virtual_bets": True}, {"id": HOME, "hc": -0.5, "bdatl": [[0, 2.1, 3]]}),
+    ],
+    ids=["full", "virtual"],
+)
+def test_crossed_offers_of_other_ladders(offered: list[Json], options: Json, lay_price: Json) -> None:
+    """Where it is offered to lay for no more than to back, one of both is over."""
+    stage = live(result(), {**handicaps(), "rc": offered}, **ON, **options)
+
+    assert ({}, {IDS[-0.5]: "crossed"}) == _told(stage.receive(delta(_moved(lay_price))).changes)
+
+
+def test_lines_change_their_id_when_the_result_comes() -> None:
+    """Those of the event's id leave."""
     stage = live(handicaps(), **ON)
-    before = _listed(stage)
 
-    told = _told(stage.receive(delta(result())))
-
-    olds = [name.replace("1.1", EVENT, 1) for name in EVERY]
-    assert dict(zip(olds, EVERY.values(), strict=True)) == before
-    assert (EVERY, dict.fromkeys(olds, "withdrawn")) == told
-
-
-def test_image_without_the_result_has_the_id_of_the_event() -> None:
-    """What an image does not have is forgotten."""
-    stage = live(result(), handicaps(), **ON)
-
-    told = _lines(stage.receive(image(handicaps())).image.matches)  # type: ignore[union-attr]
-
-    assert [name.replace("1.1", EVENT, 1) for name in EVERY] == [*told]
-
-
-def test_result_of_another_match_has_no_part_in_it() -> None:
-    """Events with different ids are different matches."""
-    lines, _ = _image(market("1.1", eventId="34000002"), handicaps())
-
-    assert {f"{EVENT} asian_handicap:{line:g}" for line in ODDS} == {*lines}
-
-
-def test_second_result_of_a_match_changes_no_id() -> None:
-    """The first one gave it."""
-    stage = live(result(), handicaps(), **ON)
-
-    assert ({}, {}) == _told(stage.receive(delta(result("1.2"))))
-
-
-def _renamed(runners: list[Json]) -> list[Json]:
-    return [{**each, "id": HOME if each["id"] == AWAY else AWAY} for each in runners]
+    assert (EVERY, dict.fromkeys(OF_EVENT, "withdrawn")) == _told(stage.receive(delta(result())).changes)
+    assert (OF_EVENT, {}) == _told(stage.receive(image(handicaps())).image)
 
 
 @pytest.mark.parametrize(
@@ -197,149 +238,47 @@ def _renamed(runners: list[Json]) -> list[Json]:
         ({"bettingType": "ASIAN_HANDICAP_SINGLE_LINE"}, "outcome"),
         ({"bettingType": None}, "outcome"),
         ({"runners": []}, "outcome"),
-        ({"runners": _renamed(handicap_definition()["runners"])}, "outcome"),
-        ({"runners": [*handicap_definition()["runners"], runner(DRAW, 99)]}, "outcome"),
-        ({"runners": [*handicap_definition()["runners"], runner(HOME, 99, hc=0.3)]}, "outcome"),
-        ({"runners": [*handicap_definition()["runners"], runner(HOME, 99, hc=10.25)]}, "outcome"),
-        ({"runners": [*handicap_definition()["runners"], runner(HOME, 99, hc=1e308)]}, "outcome"),
-        ({"runners": [*handicap_definition()["runners"], runner(AWAY, 1, hc=1)]}, "outcome"),
+        ({"runners": [{**it, "id": HOME if it["id"] == AWAY else AWAY} for it in RUNNERS]}, "outcome"),
+        ({"runners": [*RUNNERS, runner(DRAW, 99)]}, "outcome"),
+        *(({"runners": [*RUNNERS, runner(HOME, 99, hc=line)]}, "outcome") for line in (0.3, 10.25, 1e308)),
+        ({"runners": [*RUNNERS, runner(AWAY, 1, hc=1)]}, "outcome"),
         ({"marketTime": "soon"}, "start_time"),
-        ({"eventId": None}, "match_id"),
-        ({"eventId": "34 1"}, "match_id"),
-        ({"eventId": [34]}, "match_id"),
-        ({"eventId": True}, "match_id"),
+        *(({"eventId": event}, "match_id") for event in (None, "34 1", [34], True)),
     ],
 )
 def test_market_of_another_form_is_refused_whole(changes: Json, reason: str) -> None:
     """One line of it cannot be trusted if another is none; the reason is told once."""
     stage = live(result(), handicaps(), **ON)
-    defined = {"id": "1.9", "marketDefinition": handicap_definition(**changes)}
 
     assert ({}, {"1.9": reason}) == _image(result(), handicaps(**changes))
-    assert ({}, dict.fromkeys(EVERY, reason)) == _told(stage.receive(delta(defined)))
-
-
-def test_inactive_runner_takes_its_line_along() -> None:
-    """The others are on offer."""
-    runners = [
-        {**each, "status": "REMOVED" if each.get("hc") == -0.5 else "ACTIVE"}
-        for each in handicap_definition()["runners"]
-    ]
-
-    lines, _ = _image(result(), handicaps(runners=runners))
-
-    assert {IDS[0.0], IDS[0.25]} == {*lines}
-
-
-@pytest.mark.parametrize(("price", "is_shown"), [(2.09, False), (2.1, False), (2.11, True)])
-def test_crossed_offers_are_not_shown(price: float, *, is_shown: bool) -> None:
-    """Where it is offered to lay for no more than to back, one of both is over."""
-    stage = live(result(), handicaps(), **ON)
-    rest = {name: odds for name, odds in EVERY.items() if is_shown or name != IDS[-0.5]}
-
-    told = _told(stage.receive(delta(change("1.9", lay(HOME, -0.5, price)))))
-
-    assert (rest, {} if is_shown else {IDS[-0.5]: "crossed"}) == told
-
-
-def test_full_ladders_are_read_likewise() -> None:
-    """The highest price to back, the lowest to lay."""
-    offered = [
-        {"id": HOME, "hc": -0.5, "atb": [[2.1, 5], [2.0, 9]], "atl": [[2.3, 5], [2.2, 4]]},
-        {"id": AWAY, "hc": 0.5, "atb": [[1.8, 5], [1.85, 9]], "atl": [[1.87, 5], [1.84, 0]]},
-    ]
-    crossed = change("1.9", {"id": AWAY, "hc": 0.5, "atl": [[1.85, 3]]})
-    stage = live(result(), {**handicaps(), "rc": offered}, **ON)
-    before = _listed(stage)
-
-    assert {IDS[-0.5]: (2.1, 1.85)} == before
-    assert ({}, {IDS[-0.5]: "crossed"}) == _told(stage.receive(delta(crossed)))
-
-
-def test_virtual_bets_are_a_ladder_of_their_own() -> None:
-    """On both sides of a line."""
-    offered = [
-        {
-            "id": team,
-            "hc": handicap,
-            "batb": [[0, 1.5, 5]],
-            "bdatb": [[0, price, 5]],
-            "bdatl": [[0, 2.2, 5]],
-        }
-        for team, handicap, price in ((HOME, -0.5, 2.1), (AWAY, 0.5, 1.85))
-    ]
-    crossed = change("1.9", {"id": HOME, "hc": -0.5, "bdatl": [[0, 2.1, 3]]})
-    stage = live(result(), {**handicaps(), "rc": offered}, **ON, virtual_bets=True)
-    before = _listed(stage)
-
-    assert {IDS[-0.5]: (2.1, 1.85)} == before
-    assert ({}, {IDS[-0.5]: "crossed"}) == _told(stage.receive(delta(crossed)))
-
-
-def test_last_traded_prices_are_never_crossed() -> None:
-    """They are no offers."""
-    traded = [
-        {"id": HOME, "hc": -0.5, "ltp": 2.1, "batl": [[0, 1.5, 9]]},
-        {"id": AWAY, "hc": 0.5, "ltp": 1.85},
-    ]
-
-    lines, _ = _image(result(), {**handicaps(), "rc": traded}, price="last_traded")
-
-    assert {IDS[-0.5]: (2.1, 1.85)} == lines
-
-
-def test_small_amounts_are_no_offer() -> None:
-    """Of either team."""
-    stage = live(result(), handicaps(), **ON, min_size=5.0)
-
-    told = _told(stage.receive(delta(change("1.9", back(AWAY, 0, 2.7, 4.99)))))
-
-    assert {IDS[0.0]: "incomplete"} == told[1]
+    assert ({}, dict.fromkeys(EVERY, reason)) == _told(stage.receive(delta(_defined(**changes))).changes)
 
 
 def test_offers_to_lay_that_cannot_be_read_are_a_doubt_until_the_next_image() -> None:
     """An image of the market is asked for."""
     stage = live(result(), handicaps(), **ON)
 
-    reaction = stage.receive(delta(change("1.9", {"id": HOME, "hc": -0.5, "batl": "x"})))
+    reaction = stage.receive(delta(_moved({"id": HOME, "hc": -0.5, "batl": "x"})))
 
-    assert {IDS[-0.5]: "unreadable"} == _told(reaction)[1]
-    assert ("1.9",) == reaction.lacking
-    assert (EVERY, {}) == _told(stage.receive(delta(handicaps())))
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_part_that_cannot_be_read_costs_its_own_lines(*, known: bool) -> None:
-    """Those that were on offer, or if there were none the market is counted; not the result."""
-    stage = live(result(), handicaps(odds=ODDS if known else {}), **ON)
-
-    reaction = stage.receive(delta({"id": "1.9", "rc": "x"}))
-    again = stage.receive(delta({"id": "1.9", "rc": "x"}))
-
-    assert ({}, dict.fromkeys(EVERY if known else ["1.9"], "unreadable")) == _told(reaction)
-    assert ({}, {"1.9": "unreadable"}) == _told(again)
-    assert {"1.1": PRICES} == {
-        str(match.source_match_id): match.prices for match in stage.session.image().matches
-    }
+    assert ({IDS[-0.5]: "unreadable"}, ("1.9",)) == (_told(reaction.changes)[1], reaction.lacking)
+    assert (EVERY, {}) == _told(stage.receive(delta(handicaps())).changes)
 
 
-def test_definition_mends_what_could_not_be_read() -> None:
-    """It is a handicap market as before."""
-    stage = live(result(), handicaps(), **ON)
-    stage.receive(delta({"id": "1.9", "rc": "x"}))
+def test_part_that_cannot_be_read_is_counted_where_nothing_was_on_offer() -> None:
+    """The market in place of its lines; the result stays."""
+    stage = live(result(), handicaps(odds={}), **ON)
 
-    assert (EVERY, {}) == _told(stage.receive(delta({**handicaps(), "img": None})))
+    assert ({}, {"1.9": "unreadable"}) == _told(stage.receive(delta(ODD)).changes)
+    assert ["1.1"] == [match.source_match_id for match in stage.session.image().matches]
 
 
-@pytest.mark.parametrize("part", [{"id": "1.9", "rc": "x"}, {"id": "1.9", "marketDefinition": {}}])
+@pytest.mark.parametrize("part", [ODD, {"id": "1.9", "marketDefinition": {}}])
 def test_lines_leave_before_the_next_image(part: Json) -> None:
     """What is suspended or unreadable while an image is awaited takes its lines along."""
     stage = live(result(), handicaps(), **ON)
     stage.take(stage.session.refresh())
 
-    told = _told(stage.receive(delta(part)))
-
-    assert {*EVERY} == {*told[1]}
+    assert {*EVERY} == {*_told(stage.receive(delta(part)).changes)[1]}
 
 
 def test_resumed_subscription_keeps_ids() -> None:
@@ -347,23 +286,9 @@ def test_resumed_subscription_keeps_ids() -> None:
     stage = live(result(), handicaps(), **ON)
     stage.connect()
 
-    patch = delta(change("1.9", back(HOME, 0, 0, 0)), id=stage.last_id, ct="RESUB_DELTA")
-    reaction = stage.receive(patch)
+    reaction = stage.receive(delta(LOST, id=stage.last_id, ct="RESUB_DELTA"))
 
-    assert reaction.image is not None
-    assert {IDS[-0.5], IDS[0.25]} == {*_lines(reaction.image.matches)}
-    assert {IDS[0.0]} == {removal.source_match_id for removal in reaction.image.removals}
-
-
-def test_subscription_asks_for_both_types() -> None:
-    """And for results alone without the option."""
-    asked = []
-    for options in (ON, {}):
-        stage = Stage(**options)
-        stage.connect()
-        asked.append(stage.sent[-1]["marketFilter"]["marketTypes"])
-
-    assert [["MATCH_ODDS", "ASIAN_HANDICAP"], ["MATCH_ODDS"]] == asked
+    assert (_but(0.0), {IDS[0.0]: "incomplete"}) == _told(reaction.image)
 
 
 def test_without_the_option_there_are_no_lines() -> None:
@@ -371,24 +296,16 @@ def test_without_the_option_there_are_no_lines() -> None:
     stage = Stage()
     stage.connect()
     first = stage.receive(image(result(), handicaps()))
-    then = stage.receive(delta(change("1.9", back(HOME, -0.5, 2.2), {"id": HOME, "batl": "x"})))
+    then = stage.receive(delta(_moved(back(HOME, -0.5, 2.2), {"id": HOME, "batl": "x"})))
 
     assert ({"1.1": PRICES}, ("1.1",)) == (shown(first), first.unnamed)
-    assert (({}, {}), (), ()) == (_told(then), then.lacking, then.unnamed)
-
-
-def test_handicaps_may_be_on_without_their_result_having_prices() -> None:
-    """The match then has lines alone."""
-    bare = {**result(), "rc": []}
-
-    assert (EVERY, {"1.1": "incomplete"}) == _image(bare, handicaps())
+    assert (({}, {}), (), ()) == (_told(then.changes), then.lacking, then.unnamed)
 
 
 def test_lines_have_kick_off_time_and_play_of_their_market() -> None:
     """And the kind of their market."""
     stage = live(result(), handicaps(inPlay=True, marketTime="2026-06-01T15:02:00.000Z"), **ON)
-    matches = {str(match.source_match_id): match for match in stage.session.image().matches}
-    line = matches[IDS[-0.5]]
+    (line,) = [it for it in stage.session.image().matches if it.source_match_id == IDS[-0.5]]
 
     assert (Kind.ASIAN_HANDICAP, -0.5) == (line.market.kind, line.market.line)
     assert (1_780_326_120, 1_780_000_000.0, True) == (line.start_time, line.source_time, line.in_play)
@@ -397,70 +314,41 @@ def test_lines_have_kick_off_time_and_play_of_their_market() -> None:
 NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United"}, "League")
 
 
-def _listings(matches: Iterable[Match]) -> set[tuple[str, str, str | None]]:
-    lines = [match for match in matches if match.market.kind is Kind.ASIAN_HANDICAP]
+def _listings(extract: Extract | None) -> set[tuple[str, str, str | None]]:
+    assert extract is not None
+    lines = [match for match in extract.matches if match.market.kind is Kind.ASIAN_HANDICAP]
     return {(match.home, match.away, match.league) for match in lines}
 
 
-def test_names_are_those_of_the_result() -> None:
-    """Its lines are told anew with them, and names of a handicap market are not asked for."""
+@pytest.mark.parametrize("markets", [[handicaps(), result()], [handicaps()]], ids=["result", "none"])
+def test_names_are_those_of_the_result_or_of_the_market_alone(markets: list[Json]) -> None:
+    """Lines are told anew with them; they outlive the market of the result, which may close first."""
     stage = Stage(**ON)
     stage.connect()
-    first = stage.receive(image(handicaps(), result()))
+    first = stage.receive(image(*markets))
+    named = stage.session.name({first.unnamed[0]: NAMES})
+    then = stage.receive(delta(_moved(back(HOME, -0.5, 2.2)), *[_resulting("CLOSED")][: len(markets) - 1]))
 
-    named = stage.session.name({"1.1": NAMES})
-
-    assert ("1.1",) == first.unnamed
-    assert {*EVERY} == {*_lines(named.matches)}
-    assert {("Alder Town", "Birch United", "League")} == _listings(named.matches)
-
-
-def test_names_outlive_the_market_of_the_result() -> None:
-    """It may close before its lines do."""
-    stage = live(result(), handicaps(), **ON)
-    stage.session.name({"1.1": NAMES})
-    closed = {"id": "1.1", "marketDefinition": result(status="CLOSED")["marketDefinition"]}
-    stage.receive(delta(closed))
-
-    assert {("Alder Town", "Birch United", "League")} == _listings(stage.session.image().matches)
-
-
-def test_names_are_asked_for_where_there_is_no_result() -> None:
-    """Until they are known."""
-    stage = Stage(**ON)
-    stage.connect()
-    first = stage.receive(image(handicaps()))
-
-    named = stage.session.name({"1.9": NAMES})
-    then = stage.receive(delta(change("1.9", back(HOME, -0.5, 2.2))))
-
-    assert (("1.9",), ()) == (first.unnamed, then.unnamed)
-    assert {("Alder Town", "Birch United", "League")} == _listings(named.matches)
+    assert ((markets[-1]["id"],), ()) == (first.unnamed, then.unnamed)
+    assert len(EVERY) == len(_told(named)[0])
+    for extract in (named, stage.session.image()):
+        assert {("Alder Town", "Birch United", "League")} == _listings(extract)
 
 
 def test_names_may_be_in_the_definitions() -> None:
     """As historic files have them."""
-    runners = [{**each, "name": "AB"[each["id"] == AWAY]} for each in handicap_definition()["runners"]]
-    stage = live(handicaps(runners=runners), **ON)
+    runners = [{**each, "name": "AB"[each["id"] == AWAY]} for each in RUNNERS]
 
-    assert {("A", "B", None)} == _listings(stage.session.image().matches)
+    assert {("A", "B", None)} == _listings(live(handicaps(runners=runners), **ON).session.image())
 
 
 def test_closed_markets_of_a_match_are_forgotten() -> None:
     """They take no memory."""
     stage = live(result(), handicaps(), **ON)
-    stage.receive(
-        delta(
-            {"id": "1.9", "marketDefinition": handicap_definition(status="CLOSED")},
-            {"id": "1.1", "marketDefinition": result(status="CLOSED")["marketDefinition"]},
-        )
-    )
+    stage.receive(delta(_defined(status="CLOSED"), _resulting("CLOSED")))
 
-    assert ({}, {}, {}) == (
-        stage.session.markets,
-        stage.session._events._events,
-        stage.session._events._event_of,
-    )
+    events = stage.session._events
+    assert ({}, {}, {}) == (stage.session.markets, events._events, events._event_of)
 
 
 def test_market_that_becomes_a_handicap_market_leaves_as_a_result() -> None:
@@ -470,10 +358,115 @@ def test_market_that_becomes_a_handicap_market_leaves_as_a_result() -> None:
         {"id": "1.1", "marketDefinition": handicap_definition()},
         {"id": "1.9", "marketDefinition": result()["marketDefinition"]},
     )
+    gone = {"1.1": "undefined", **dict.fromkeys(EVERY, "undefined"), "1.9": "incomplete"}
 
-    lines, gone = _told(stage.receive(swapped))
-
-    assert {} == lines
-    assert {"1.1": "undefined", **dict.fromkeys(EVERY, "undefined"), "1.9": "incomplete"} == gone
-    after = _told(stage.receive(delta(change("1.1", back(HOME, 0, 1.6), back(AWAY, 0, 2.6)))))
+    assert ({}, gone) == _told(stage.receive(swapped).changes)
+    after = _told(stage.receive(delta(change("1.1", back(HOME, 0, 1.6), back(AWAY, 0, 2.6)))).changes)
     assert {"1.9 asian_handicap:0": (1.6, 2.6)} == after[0]
+
+
+TOTALS: dict[str, Any] = {"markets": (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.BTTS)}
+UNDER, OVER = 47972, 47973
+TOTAL_NAMES = {UNDER: "Under 2.5 Goals", OVER: "Over 2.5 Goals"}
+LINE = "1.1 over_under:2.5"
+YES = "BOTH_TEAMS_TO_SCORE"
+
+
+def _total(
+    market_type: str = "OVER_UNDER_25", first: int = UNDER, second: int = OVER, **changes: Any
+) -> Json:
+    """Return a market of two outcomes, the second at 1.9 and the first at 2.0."""
+    runners = [runner(first, 1), runner(second, 2)]
+    defined = definition(**{"marketType": market_type, "eventId": EVENT, "runners": runners, **changes})
+    offers = [{"id": second, "batb": [[0, 1.9, 9]]}, {"id": first, "batb": [[0, 2.0, 9]]}]
+    return {"id": "1.7", "img": True, "marketDefinition": defined, "rc": offers}
+
+
+def test_outcomes_of_totals_are_told_by_name() -> None:
+    """Names are asked for; before they come nothing is shown; an image does not ask for them again."""
+    stage = Stage(**TOTALS)
+    stage.connect()
+    first = stage.receive(image(result(), _total()))
+    named = stage.session.name({"1.7": MarketNames(TOTAL_NAMES)})
+    then = stage.receive(delta(change("1.7", {"id": OVER, "batb": [[0, 1.95, 9]]})))
+    again = stage.receive(image(result(), _total()))
+
+    assert (({}, {}), ("1.1", "1.7")) == (_told(first.image), first.unnamed)
+    assert ({LINE: (1.9, 2.0)}, {}) == _told(named) == _told(again.image)
+    assert (({LINE: (1.95, 2.0)}, {}), ()) == (_told(then.changes), then.unnamed)
+    assert "1.7" not in again.unnamed
+    suspended = {"id": "1.7", "marketDefinition": _total(status="SUSPENDED")["marketDefinition"]}
+    assert ({}, {LINE: "suspended"}) == _told(stage.receive(delta(suspended)).changes)
+
+
+def _named(*markets: Json, names: dict[int, str]) -> Told:
+    """Return what is on offer once the names of the other market are known."""
+    return _told(live(*markets, **TOTALS).session.name({"1.7": MarketNames(names)}))
+
+
+@pytest.mark.parametrize(
+    ("market_type", "names", "told"),
+    [
+        *(
+            (f"OVER_UNDER_{n}5", {1: f"Under {n}.5 Goals", 2: f"Over {n}.5 Goals"}, f"over_under:{n}.5")
+            for n in range(9)
+        ),
+        ("OVER_UNDER_45", {1222347: "Under 4.5 Goals", 1222346: "Over 4.5 Goals"}, "over_under:4.5"),
+        *((YES, {no: "No", 30246: "Yes"}, "btts") for no in (30247, 110503, 5)),
+    ],
+)
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_type_has_the_line_in_its_name(
+    market_type: str, names: dict[int, str], told: str, *, is_swapped: bool
+) -> None:
+    """From 0.5 to 8.5 goals; the id of "No" has changed over the years, and either may come first."""
+    listed = _total(market_type, *([*names][::-1] if is_swapped else names))
+
+    assert ({f"1.1 {told}": (2.0, 1.9) if is_swapped else (1.9, 2.0)}, {}) == _named(
+        result(), listed, names=names
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({}, {UNDER: "Over 2.5 Goals", OVER: "Under 2.5 Goals"}),
+        ({}, {UNDER: "Under 3.5 Goals", OVER: "Over 3.5 Goals"}),
+        ({}, {UNDER: "Under 2.5 Goals", OVER: "Under 2.5 Goals"}),
+        ({}, {UNDER: "Under 2.5 Cards", OVER: "Over 2.5 Cards"}),
+        ({"bettingType": "ASIAN_HANDICAP_DOUBLE_LINE"}, TOTAL_NAMES),
+        ({"runners": [runner(UNDER, 1)]}, TOTAL_NAMES),
+        ({"runners": [runner(UNDER, 1), runner(OVER, 2), runner(5, 3)]}, TOTAL_NAMES),
+        ({"runners": [runner(UNDER, 1), runner(OVER, 2, hc=0.5)]}, TOTAL_NAMES),
+        ({"runners": [runner(UNDER, 1), runner(OVER, 2, status="REMOVED")]}, TOTAL_NAMES),
+    ],
+)
+def test_total_of_another_form_is_refused(changes: Json, names: dict[int, str]) -> None:
+    """Also where a name is another than the exchange documents for the id."""
+    assert ({}, {"1.7": "outcome"}) == _named(result(), _total(**changes), names=names)
+
+
+@pytest.mark.parametrize(
+    "market_type", ["FIRST_HALF_GOALS_25", "OVER_UNDER_25_CARDS", "TEAM_A_OVER_UNDER_15", "OVER_UNDER_95"]
+)
+def test_look_alikes_are_not_read(market_type: str) -> None:
+    """A type is told by its whole name."""
+    assert ({}, {}) == _named(result(), _total(market_type), names=TOTAL_NAMES)
+
+
+def test_total_without_a_result_is_not_shown() -> None:
+    """It names no team."""
+    assert ({}, {"1.7": "no_result"}) == _named(_total(), names=TOTAL_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("options", "types"),
+    [
+        ({}, ["MATCH_ODDS"]),
+        (ON, ["MATCH_ODDS", "ASIAN_HANDICAP"]),
+        (TOTALS, ["MATCH_ODDS", *(f"OVER_UNDER_{goals}5" for goals in range(9)), YES]),
+    ],
+)
+def test_subscription_asks_for_each_type(options: dict[str, Any], types: list[str]) -> None:
+    """Each line of goals has a type of its own."""
+    assert types == live(**options).sent[-1]["marketFilter"]["marketTypes"]

@@ -53,17 +53,8 @@ def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
     return odds.reason if isinstance(odds, Removal) else (odds.home_price, odds.draw_price, odds.away_price)
 
 
-@pytest.mark.parametrize("in_play", [True, False, None])
-def test_match_is_in_play_as_its_definition_says(*, in_play: bool | None) -> None:
-    """None where that says nothing."""
-    odds = _odds(market(inPlay=in_play))
-
-    assert isinstance(odds, Match)
-    assert in_play is odds.in_play
-
-
-def test_levels_are_kept_by_level() -> None:
-    """Level 0 is the best and no other level replaces it; a size not above 0 removes a level."""
+def test_ladders_are_kept_by_level_or_by_price() -> None:
+    """Level 0 is the best and no other replaces it; of prices the highest; a size not above 0 removes."""
     cases: list[tuple[list[Json], tuple[float, float] | None]] = [
         ([], None),
         ([{"batb": [[0, 2.0, 5]]}], (2.0, 5.0)),
@@ -76,15 +67,6 @@ def test_levels_are_kept_by_level() -> None:
         ([{"batb": [[1, 1.9, 9]]}], None),
         ([{"batb": [[0, 2.0, 5], [0, 2.2, 6]]}], (2.2, 6.0)),
         ([{"batb": [[0, 2.0, 5]]}, {"batb": None}, {"batb": []}, {}], (2.0, 5.0)),
-    ]
-    for changes, best in cases:
-        assert best == _runner(*changes).best_back(), (changes, best)
-
-
-def test_full_ladders_are_kept_by_price() -> None:
-    """The highest price to back is the best; a size not above 0 removes a price."""
-    cases: list[tuple[list[Json], tuple[float, float] | None]] = [
-        ([{"atb": [[2.0, 5]]}], (2.0, 5.0)),
         ([{"atb": [[1.9, 9], [2.02, 3], [2.0, 5]]}], (2.02, 3.0)),
         ([{"atb": [[1.9, 9], [2.02, 3]]}, {"atb": [[2.02, 0]]}], (1.9, 9.0)),
         ([{"atb": [[1.9, 9], [2.02, 3]]}, {"atb": [[2.02, -0.01]]}], (1.9, 9.0)),
@@ -98,38 +80,27 @@ def test_full_ladders_are_kept_by_price() -> None:
 
 
 @pytest.mark.parametrize(
-    ("selection", "is_read"), [("11", True), (11, True), ("0011", True), ("12", False), (-11, False)]
+    ("named", "home"),
+    [
+        *(({"id": selection}, 2.5) for selection in ("11", 11, "0011")),
+        *(({"id": selection}, 2.0) for selection in ("12", -11)),
+        *(({"id": HOME, "hc": handicap}, 2.5) for handicap in (None, 0)),
+        ({"id": HOME, "hc": -0.5}, 2.0),
+    ],
 )
-def test_ids_of_runners_are_numbers_or_strings(selection: int | str, *, is_read: bool) -> None:
-    """An id means the same runner in both forms."""
-    changed = {"rc": [{"id": selection, "batb": [[0, 2.5, 5]]}]}
-
-    assert (2.5 if is_read else 2.0, 3.5, 4.0) == _prices(market(), changed)
-
-
-@pytest.mark.parametrize(
-    ("handicap", "home"), [({}, 2.5), ({"hc": None}, 2.5), ({"hc": 0}, 2.5), ({"hc": -0.5}, 2.0)]
-)
-def test_handicap_is_part_of_the_identity_of_a_runner(handicap: Json, home: float) -> None:
-    """Absent, null and 0 are the runner itself; any other handicap is another runner."""
-    changed = {"rc": [{"id": HOME, "batb": [[0, 2.5, 5]], **handicap}]}
-
-    assert (home, 3.5, 4.0) == _prices(market(), changed)
+def test_runner_is_its_id_and_its_handicap(named: Json, home: float) -> None:
+    """An id may be a number or a string; absent, null and 0 are the runner itself."""
+    assert (home, 3.5, 4.0) == _prices(market(), {"rc": [{"batb": [[0, 2.5, 5]], **named}]})
 
 
 @pytest.mark.parametrize(
     ("min_size", "is_offer"), [(0.0, True), (9.99, True), (10.0, True), (10.01, False)]
 )
 def test_small_amounts_are_not_offered(min_size: float, *, is_offer: bool) -> None:
-    """The amount at the best price must be at least the configured minimum."""
-    assert (PRICES if is_offer else Reason.INCOMPLETE) == _prices(market(), min_size=min_size)
+    """The amount at the best price must be at least the configured minimum; no worse one replaces it."""
+    worse = {"rc": [{"id": HOME, "batb": [[1, 1.9, 99]]}]}
 
-
-def test_next_level_does_not_replace_a_small_amount() -> None:
-    """A worse price is not used if the amount at the best one is too small."""
-    levels = {"rc": [{"id": HOME, "batb": [[0, 2.5, 1], [1, 2.0, 99]]}]}
-
-    assert Reason.INCOMPLETE == _prices(market(), levels, min_size=5.0)
+    assert (PRICES if is_offer else Reason.INCOMPLETE) == _prices(market(), worse, min_size=min_size)
 
 
 def test_last_traded_prices_are_used_if_configured() -> None:
@@ -222,21 +193,17 @@ def test_only_an_open_market_has_odds(status: str | None, reason: str) -> None:
 
 def test_market_without_a_definition_has_no_odds() -> None:
     """Without a definition it is not known to be a match."""
-    book = _market({"rc": offers()})
-
-    assert (False, False, None) == (book.is_ours, book.is_unnamed_by(None), book.status)
     assert "undefined" == _prices({"rc": offers()})
 
 
-def test_kick_off_follows_the_definition() -> None:
-    """The newest definition has the kick-off; one that cannot be read removes the match."""
-    moved = {"marketDefinition": definition(marketTime="2026-06-01T15:02:00.000Z")}
-    broken = {"marketDefinition": definition(marketTime="soon")}
-    unknown = {"marketDefinition": definition(marketTime=None)}
+def test_kick_off_and_play_follow_the_definition() -> None:
+    """The newest has both; a kick-off that cannot be read removes the match."""
+    for time, in_play, start in [("2026-06-01T15:02:00.000Z", True, 1_780_326_120), (None, None, None)]:
+        odds = _odds(market(), {"marketDefinition": definition(marketTime=time, inPlay=in_play)})
 
-    starts = [getattr(_odds(market(), entry), "start_time", "none") for entry in (moved, unknown)]
-    assert [1_780_326_120, None] == starts
-    assert Reason.START_TIME == _prices(market(), broken)
+        assert isinstance(odds, Match)
+        assert (start, in_play) == (odds.start_time, odds.in_play)
+    assert Reason.START_TIME == _prices(market(), {"marketDefinition": definition(marketTime="soon")})
 
 
 def test_match_has_the_id_of_its_market() -> None:
@@ -295,26 +262,20 @@ def test_names_of_the_definition_take_precedence(
 
 
 @pytest.mark.parametrize(
-    ("home", "changes", "is_unnamed"),
+    ("home", "changes", "known", "is_unnamed"),
     [
-        ({"name": "Elm"}, {}, False),
-        ({}, {}, True),
-        ({"status": "REMOVED"}, {}, False),
-        ({"name": ""}, {}, True),
-        ({}, {"status": "SUSPENDED"}, False),
-        ({}, {"status": "CLOSED"}, False),
-        ({}, {"marketType": "OVER_UNDER_25"}, False),
+        ({"name": "Elm"}, {}, None, False),
+        ({}, {}, None, True),
+        ({"status": "REMOVED"}, {}, None, False),
+        ({"name": ""}, {}, None, True),
+        *(({}, {"status": status}, None, False) for status in ("SUSPENDED", "CLOSED")),
+        ({}, {"marketType": "OVER_UNDER_25"}, None, False),
+        ({}, {}, MarketNames({AWAY: "Away"}), True),
+        ({}, {}, MarketNames({HOME: "Home"}), False),
     ],
 )
-def test_names_are_needed_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
-    """The catalogue is not requested for markets that are not shown."""
-    assert is_unnamed is _named(home, {"name": "Fir"}, **changes).is_unnamed_by(None)
-
-
-def test_missing_name_is_needed_even_if_others_are_known() -> None:
-    """A runner that replaces another one needs a name, even if the other names are known."""
-    book = _named({}, {})
-
-    some = MarketNames({HOME: "Home"}, None)
-    every = MarketNames({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
-    assert [True, False] == [book.is_unnamed_by(some), book.is_unnamed_by(every)]
+def test_names_are_needed_for_open_matches_only(
+    home: Json, changes: Json, known: MarketNames | None, *, is_unnamed: bool
+) -> None:
+    """The catalogue is not requested for markets that are not shown, or whose names are known."""
+    assert is_unnamed is _named(home, {"name": "Fir"}, **changes).is_unnamed_by(known)

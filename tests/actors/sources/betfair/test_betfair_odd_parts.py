@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason
-from actors.sources.betfair.rest import read_names
 from tests.support.builders.betfair import (
     HOME,
     PRICES,
     Json,
     Stage,
-    catalogue,
     change,
     definition,
     delta,
     heartbeat,
     image,
     line,
-    live,
     market,
     offers,
     prices_of,
-    shown,
 )
 from tests.support.systems.betfair_board import Follower
 
@@ -117,43 +111,6 @@ def test_change_of_an_unknown_market_has_an_image_sent(odd: Any) -> None:
     assert {"1.1": (2.3, 3.5, 4.0)} == follower.shown()
 
 
-def test_odd_change_takes_its_market_off_before_the_image() -> None:
-    """Also while an image is still to come."""
-    stage = live(market("1.1"), market("1.3"))
-    stage.session.refresh()
-    reaction = stage.receive(delta(change("1.3", {"id": HOME, "batb": [[]]}), id=3))
-
-    assert reaction.changes is not None
-    assert ["1.3"] == [removal.source_match_id for removal in reaction.changes.removals]
-
-
-def test_odd_part_of_a_long_message_costs_itself() -> None:
-    """A line that is read in slices is read like any other."""
-    many = [market(f"1.{number}") for number in range(1000, 3000)]
-    stage = Stage()
-    stage.connect()
-    reaction = stage.receive(image(*many, _odd([[]])))
-
-    assert 2000 == len(shown(reaction))
-
-
-@pytest.mark.parametrize("field", [{"clk": 5}, {"conflateMs": "180000"}, {"pt": "x"}, {"mc": {}}])
-def test_odd_frame_is_no_message(field: dict[str, Any]) -> None:
-    """A field of the message itself that is of another type is refused, not taken as absent."""
-    stage = live(market("1.1"))
-
-    with pytest.raises(PayloadError):
-        stage.receive(delta(**field))
-
-
-def test_odd_entry_of_the_catalogue_costs_its_names() -> None:
-    """The names of all other markets are read."""
-    entries = json.loads(catalogue("1.1", "1.2"))
-    entries["result"][0]["runners"][0]["selectionId"] = None
-
-    assert ["1.2"] == list(read_names(json.dumps(entries).encode()))
-
-
 BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.1, 5]]})
 UNDEFINED: Json = {"id": "1.9", "img": True, "rc": offers()}
 PARTS: list[Json] = [
@@ -206,15 +163,6 @@ def test_clocks_count_again_when_nothing_is_lacking(end: str) -> None:
     )
 
     assert ("initial-1", "c2") == stage.presented()
-
-
-def test_image_with_a_part_of_no_market_is_not_resumed_from() -> None:
-    """It is unknown of which market it was."""
-    stage = Stage()
-    stage.connect()
-    stage.receive(image(market("1.1"), {"id": None}))
-
-    assert (None, None) == stage.presented()
 
 
 def test_change_of_a_closed_market_lacks_nothing() -> None:

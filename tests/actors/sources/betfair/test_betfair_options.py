@@ -72,7 +72,7 @@ def test_credentials_are_never_sent_unencrypted() -> None:
 
 
 def test_credentials_are_required() -> None:
-    """Either a session or an account must be configured."""
+    """Either a session, or an account with an address for its login."""
     for credentials, missing in [
         ({"session_token": "t"}, None),
         ({"username": "u", "password": "p"}, None),
@@ -85,40 +85,23 @@ def test_credentials_are_required() -> None:
         fault = f"{missing} is missing, must be there with the other of both, or a session_token"
 
         assert (fault if missing else None) == _fault(**{**unknown, **credentials}), credentials
-
-
-def test_account_needs_a_login_address() -> None:
-    """Without a session there must be an address for the login."""
     account = {"username": "u", "password": "p", "session_token": None}
-
     assert "login_url" in (_fault(**account, login_url="") or "")
 
 
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        ((True, True), None),
-        ((True, False), "certificate and certificate_key must be given together"),
-        ((False, True), "certificate and certificate_key must be given together"),
-    ],
-)
-def test_certificate_needs_its_key(tmp_path: Path, given: tuple[bool, bool], fault: str | None) -> None:
-    """A certificate without a key is refused, and a key without a certificate as well."""
-    file = tmp_path / "some.pem"
-    file.touch()
-    names = [str(file) if flag else None for flag in given]
-
-    assert fault == _fault(certificate=names[0], certificate_key=names[1])
-
-
-@pytest.mark.parametrize("missing", ["certificate", "certificate_key"])
-def test_missing_certificate_is_refused(tmp_path: Path, missing: str) -> None:
-    """The error has the option whose file is missing; a folder is not accepted as a file."""
+def test_certificate_needs_its_key(tmp_path: Path) -> None:
+    """Both are files, or none is given; a folder is not accepted as a file."""
+    file, pair = str(tmp_path / "some.pem"), "certificate and certificate_key must be given together"
     (tmp_path / "some.pem").touch()
-    files = dict.fromkeys(("certificate", "certificate_key"), str(tmp_path / "some.pem"))
-
-    fault = _fault(**{**files, missing: str(tmp_path)})
-    assert f"{missing} was {str(tmp_path)!r}, where there is no file" == fault
+    absent = f"was {str(tmp_path)!r}, where there is no file"
+    for certificate, key, fault in [
+        (file, file, None),
+        (file, None, pair),
+        (None, file, pair),
+        (str(tmp_path), file, f"certificate {absent}"),
+        (file, str(tmp_path), f"certificate_key {absent}"),
+    ]:
+        assert fault == _fault(certificate=certificate, certificate_key=key), (certificate, key)
 
 
 def test_lifetime_is_at_least_the_allowed_silence() -> None:
@@ -133,16 +116,8 @@ def test_lifetime_is_at_least_the_allowed_silence() -> None:
         assert fault == _fault(heartbeat_ms=heartbeat_ms, stale_after_s=stale_after_s), heartbeat_ms
 
 
-def test_only_key_is_the_exchange() -> None:
-    """Any other bookmaker key is refused."""
-    check_key("exchange")
-
-    with pytest.raises(ValueError, match="key was 'B365', must be 'exchange'"):
-        check_key("B365")
-
-
 def test_values_out_of_bounds_are_refused() -> None:
-    """Values out of bounds are refused when the configuration is read."""
+    """When the configuration is read; any other bookmaker key than the exchange as well."""
     good: dict[str, object] = {"kind": "betfair_stream", "app_key": "k", "session_token": "t"}
     msgspec.convert(good, BetfairStreamOptions)
     for name, value in [
@@ -152,6 +127,9 @@ def test_values_out_of_bounds_are_refused() -> None:
     ]:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert({**good, name: value}, BetfairStreamOptions)
+    check_key("exchange")
+    with pytest.raises(ValueError, match="key was 'B365', must be 'exchange'"):
+        check_key("B365")
 
 
 def test_credentials_are_secret() -> None:
