@@ -164,13 +164,6 @@ def test_a_match_that_breaks_a_rule_is_rejected_alone(changes: dict[str, Any], r
     assert ({}, {bad["match"]: str(reason)}) == (prices(upserted), removed(upserted))
 
 
-def test_a_match_twice_in_a_list_is_handed_on_twice() -> None:
-    """The gate of all sources counts it, and believes the last."""
-    (change,) = Speaker().say(listed(item("1", 2.1), item("1", 2.2)))
-
-    assert [2.1, 2.2] == [match.home_price for match in change.extract.matches]
-
-
 @pytest.mark.parametrize(
     ("said", "reason"),
     [

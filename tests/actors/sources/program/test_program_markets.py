@@ -10,7 +10,7 @@ import pytest
 from actors.core.errors import PayloadError
 from actors.core.messages import Scope
 from actors.core.validation import Reason
-from actors.markets.market import FORMS, Kind, market_of
+from actors.markets.market import FORMS, Kind
 from actors.source_api.program import ListChange
 from actors.sources.program.lists import MAX_REJECTED
 from actors.sources.program.markets import MAX_MARKETS
@@ -46,7 +46,7 @@ def _with(name: str, odds: Any, *, other: str = "btts") -> bytes:
 
 
 def test_a_match_has_its_markets_beside_it() -> None:
-    """The prices are in the order of the outcomes, whatever the order in the line."""
+    """In the order of the outcomes, whatever that in the line; without 1X2 with its teams and times."""
     said = {**MARKETS, "btts": {"no": "2.0", "yes": 1.8}}
 
     assert {
@@ -57,23 +57,12 @@ def test_a_match_has_its_markets_beside_it() -> None:
         "1 btts": (1.8, 2.0),
         "1 double_chance": (1.3, 1.3, 1.75),
     } == prices(Speaker(WITH_MARKETS).change(listed(item("1", markets=said))))
-
-
-def test_a_match_needs_no_1x2() -> None:
-    """It has only its other markets then, with its teams and times."""
-    (match,) = (
-        Speaker(WITH_MARKETS)
-        .change(listed(without_odds("1", markets={"btts": MARKETS["btts"]})))
-        .extract.matches
+    alone = listed(without_odds("1", markets={"btts": MARKETS["btts"]}))
+    (match,) = Speaker(WITH_MARKETS).change(alone).extract.matches
+    assert ("1 btts", "1", "Home 1", "Away 1", 1_780_326_000) == (
+        *(match.source_match_id, match.event_id, match.home, match.away),
+        match.start_time,
     )
-
-    assert ("1 btts", "1", "Home 1", "Away 1") == (
-        match.source_match_id,
-        match.event_id,
-        match.home,
-        match.away,
-    )
-    assert 1_780_326_000 == match.start_time
 
 
 @pytest.mark.parametrize("markets", [{}, {"markets": {}}, {"markets": None}])
@@ -182,66 +171,76 @@ def test_lines_that_contradict_each_other_are_all_rejected() -> None:
     assert {"1 over_under:2.5": "lines", "1 over_under:3": "lines"} == removed(change)
 
 
-def test_an_upsert_replaces_all_markets_of_the_match() -> None:
-    """What it does not say any more is withdrawn, 1X2 as well; other matches stay."""
+BTTS = {"btts": MARKETS["btts"]}
+OF_1, OF_2 = ({name, *(f"{name} {market}" for market in MARKETS)} for name in "12")
+WITHOUT_BTTS = {"1", *(f"1 {name}" for name in MARKETS if name != "btts")}
+TOTAL_AND_BTTS = {"over_under:2.5": TWO, **BTTS}
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "shown", "gone"),
+    [
+        pytest.param(
+            [listed(item("1", markets=MARKETS), item("2", markets=MARKETS))],
+            line("upsert", **without_odds("1", markets=BTTS)),
+            *({"1 btts"}, dict.fromkeys(WITHOUT_BTTS, "withdrawn")),
+            id="an upsert replaces all markets of its match",
+        ),
+        pytest.param(
+            [listed(item("1", markets=TOTAL_AND_BTTS))],
+            upsert("1", markets={"over_under:2.50": TWO, "btts": {"yes": 1.0, "no": 9.0}}),
+            *({"1"}, {"1 over_under:2.5": "withdrawn", "1 btts": "price", "": "unreadable"}),
+            id="a market that turns bad leaves, however its name was spelled",
+        ),
+        pytest.param(
+            [listed(item("1", markets=MARKETS), item("2", markets=MARKETS))],
+            line("remove", match="1"),
+            *(set(), dict.fromkeys(OF_1, "withdrawn")),
+            id="a removed match leaves with its markets",
+        ),
+        pytest.param(
+            [listed(item("1", markets=MARKETS)), line("remove", match="1")],
+            *(upsert("1", markets=BTTS), {"1", "1 btts"}, {}),
+            id="and comes back with those that it has then",
+        ),
+        pytest.param(
+            [listed(item("1", markets=BTTS))],
+            *(upsert("1", start="yesterday"), set(), {"1": "start_time", "1 btts": "withdrawn"}),
+            id="a rejected match leaves with its markets",
+        ),
+        pytest.param(
+            [listed(item("1", markets=MARKETS)), listed(item("1", markets=BTTS))],
+            *(line("remove", match="1"), set(), dict.fromkeys(("1", "1 btts"), "withdrawn")),
+            id="a complete list forgets the markets before",
+        ),
+        pytest.param(
+            [listed(item("1", markets=MARKETS)), listed(item("1", markets=MARKETS), name="other")],
+            *(line("remove", match="1"), set(), dict.fromkeys(OF_1, "withdrawn")),
+            id="lists are told apart",
+        ),
+    ],
+)
+def test_markets_come_and_leave_with_their_match(
+    before: list[bytes], said: bytes, shown: set[str], gone: dict[str, str]
+) -> None:
+    """What a line does not say any more is withdrawn; other matches stay."""
     program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    change = program.change(line("upsert", **without_odds("1", markets={"btts": {"yes": 1.9, "no": 1.9}})))
+    for each in before:
+        program.change(each)
+    change = program.change(said)
 
-    assert {"1 btts": (1.9, 1.9)} == prices(change)
-    gone = {"1", *(f"1 {name}" for name in MARKETS if name != "btts")}
-    assert dict.fromkeys(gone, "withdrawn") == removed(change)
-
-
-def test_a_market_that_turns_bad_leaves_with_its_reason() -> None:
-    """Its older price is no longer known to hold, however its name was spelled."""
-    program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets={"over_under:2.5": TWO, "btts": MARKETS["btts"]})))
-    change = program.change(upsert("1", markets={"over_under:2.50": TWO, "btts": {"yes": 1.0, "no": 9.0}}))
-
-    assert {"1 over_under:2.5": "withdrawn", "1 btts": "price", "": "unreadable"} == removed(change)
-
-
-def test_a_removed_match_leaves_with_its_markets() -> None:
-    """And comes back with those that it has then."""
-    program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    gone = program.change(line("remove", match="1"))
-    back = program.change(upsert("1", markets={"btts": MARKETS["btts"]}))
-    (image,) = program.lists.images()
-
-    assert {"1", *(f"1 {name}" for name in MARKETS)} == removed(gone).keys()
-    assert {"1", "1 btts"} == prices(back).keys()
-    assert {"1", "1 btts", "2", *(f"2 {name}" for name in MARKETS)} == prices(image).keys()
-
-
-def test_a_rejected_match_leaves_with_its_markets() -> None:
-    """What cannot be read may have said anything of them."""
-    program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets={"btts": MARKETS["btts"]})))
-    change = program.change(upsert("1", start="yesterday"))
-
-    assert {"1": "start_time", "1 btts": "withdrawn"} == removed(change)
+    assert (Scope("epl"), shown, gone) == (change.scope, {*prices(change)}, removed(change))
 
 
 def test_markets_that_are_stale_alone_leave_alone() -> None:
     """A match holds with all its markets from its own line on."""
     program = Speaker(WITH_MARKETS)
     program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    program.change(upsert("1", markets={"btts": MARKETS["btts"]}), at=10.0)
-    change = program.change(at=29.5)
+    program.change(upsert("1", markets=BTTS), at=10.0)
 
-    assert dict.fromkeys(["2", *(f"2 {name}" for name in MARKETS)], "stale") == removed(change)
-
-
-def test_a_complete_list_forgets_the_markets_before() -> None:
-    """Of a match that was listed with other markets nothing is left."""
-    program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets=MARKETS)))
-    program.change(listed(item("1", markets={"btts": MARKETS["btts"]})))
-    change = program.change(line("remove", match="1"))
-
-    assert {"1", "1 btts"} == removed(change).keys()
+    assert dict.fromkeys(OF_2, "stale") == removed(program.change(at=29.5))
+    (image,) = program.lists.images()
+    assert {"1", "1 btts"} == prices(image).keys()
 
 
 @pytest.mark.parametrize("match_id", ["1 btts", "1 over_under:2.5", "1 ", "a b"])
@@ -298,17 +297,6 @@ def test_matches_of_which_every_market_is_rejected_end_the_program() -> None:
         Speaker(WITH_MARKETS).change(listed(*bad))
 
 
-def test_each_outcome_of_each_kind_is_read() -> None:
-    """Of every kind that there is, on a line if it has one."""
-    for kind, form in FORMS.items():
-        if kind is not Kind.ONE_X_TWO:
-            market = market_of(kind, 2.5 if form.lines else None)
-            price = len(form.outcomes) / form.winners / 1.05
-            said = without_odds("1", markets={str(market): dict.fromkeys(form.outcomes, price)})
-            (match,) = Speaker(WITH_MARKETS).change(listed(said)).extract.matches
-            assert (market, len(form.outcomes)) == (match.market, len(match.odds))
-
-
 def test_a_sum_that_is_configured_is_believed() -> None:
     """The bounds of the table hold for the lines as they do at the gate."""
     options = msgspec.structs.replace(WITH_MARKETS, two_way_book_sum_min=0.6)
@@ -316,14 +304,3 @@ def test_a_sum_that_is_configured_is_believed() -> None:
     change = Speaker(options).change(listed(item("1", markets={"btts": {"yes": 3, "no": 3}})))
 
     assert {"1", "1 btts"} == prices(change).keys()
-
-
-def test_lists_are_told_apart() -> None:
-    """The market of a match is of its list."""
-    program = Speaker(WITH_MARKETS)
-    program.change(listed(item("1", markets=MARKETS)))
-    program.change(listed(item("1", markets=MARKETS), name="other"))
-    change = program.change(line("remove", match="1"))
-
-    assert Scope("epl") == change.scope
-    assert 1 + len(MARKETS) == len(removed(change))

@@ -108,19 +108,6 @@ def test_no_bet_of_a_bookmaker_is_better_than_another_that_always_returns_as_muc
     assert compared > 1000
 
 
-def test_a_home_win_is_a_handicap_of_half_a_goal() -> None:
-    """It has the same price, but for a step of the ladder where they are computed in another order."""
-    found = 0
-    for now, _, image in _images(_machine("sharp", matches=150), 0.0):
-        for first, *others in _events(image.matches):
-            for match in others:
-                if str(match.market) == "asian_handicap:-0.5" and (first.start_time or 0) > now:
-                    found += 1
-                    assert match.odds[0] == pytest.approx(first.home_price, rel=0.011)
-
-    assert found > 10
-
-
 def test_each_style_has_its_lines_around_the_main_one() -> None:
     """Three of each kind: sharp a quarter apart, standard two quarters, wide at half goals only."""
     image = {key: it for _, key, it in _images(_machine(matches=100), 0.0)}
