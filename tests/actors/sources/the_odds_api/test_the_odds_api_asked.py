@@ -83,19 +83,15 @@ def test_description_names_the_markets_and_what_each_costs() -> None:
         for markets, given in ((("h2h",), {}), (ALL_MARKETS, {}), (ALL_MARKETS, {"regions": ("eu", "uk")}))
     ]
 
+    assert ("h2h,totals,spreads", None) == (
+        plan(markets=ALL_MARKETS).facts()["markets"],
+        plan().facts().get("markets"),
+    )
     assert [
         "asks by bookmakers some,other: credits a call 1",
         "asks by bookmakers some,other for h2h,totals,spreads: credits a call 3; 1 a market",
         "asks by bookmakers some,other for h2h,totals,spreads: credits a call 3, by regions 6; 1 a market",
     ] == asks
-
-
-def test_facts_of_the_log_have_the_markets() -> None:
-    """If they are not 1X2 alone."""
-    assert ("h2h,totals,spreads", None) == (
-        plan(markets=ALL_MARKETS).facts()["markets"],
-        plan().facts().get("markets"),
-    )
 
 
 def test_refused_market_is_left_out_of_the_next_call() -> None:

@@ -49,17 +49,18 @@ def near_seconds(kick_offs: list[list[int]], start: float, end: float) -> float:
     return total
 
 
-def test_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_after() -> None:
-    """Each kick-off has its span."""
-    day = int(DAY_S)
-
-    assert ((-2 * HOUR, 2.5 * HOUR), (DAY_S - 2 * HOUR, DAY_S + 2.5 * HOUR)) == near_windows([day, 0])
-
-
-@pytest.mark.parametrize("later", [0, 3600, int(4.5 * HOUR)])
-def test_spans_that_touch_are_joined(later: int) -> None:
+@pytest.mark.parametrize(
+    ("kick_offs", "spans"),
+    [
+        ([int(DAY_S), 0], ((-2.0, 2.5), (22.0, 26.5))),
+        *(([later, 0, 0], ((-2.0, later / HOUR + 2.5),)) for later in (0, 3600, int(4.5 * HOUR))),
+    ],
+)
+def test_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_after(
+    kick_offs: list[int], spans: tuple[tuple[float, float], ...]
+) -> None:
     """Spans are joined also if one ends exactly where the next begins."""
-    assert ((-2 * HOUR, later + 2.5 * HOUR),) == near_windows([later, 0, 0])
+    assert tuple((first * HOUR, last * HOUR) for first, last in spans) == near_windows(kick_offs)
 
 
 @given(KICK_OFFS)
@@ -151,14 +152,10 @@ def test_ceiling_is_kept_within_the_calls_of_the_day(
 def test_deviations_are_corrected_within_bounds(
     kick_offs: list[list[int]], calls: float, share: float, now: float
 ) -> None:
-    """If nothing or everything is left, the other hours have half to twice the planned rate."""
+    """The other hours have half to twice the planned rate; that rate, if as much is left as planned."""
     boost = calendar(kick_offs, calls).boost(now, calls * share)
 
     assert 1 / MAX_BOOST <= boost <= MAX_BOOST
-
-
-def test_day_as_planned_has_no_boost() -> None:
-    """With half of the credits left at noon the rate stays."""
     assert pytest.approx(1.0) == calendar([[], []], 24.0).boost(NOON, 12.0)
 
 
@@ -193,7 +190,7 @@ def test_used_credits_are_gone_until_midnight() -> None:
 
 
 def test_refunded_credits_may_be_used_again() -> None:
-    """There are never more than a day's credits."""
+    """There are never more than a day's credits, nor fewer than none, which the next day does not see."""
     ledger = Ledger(10.0)
     ledger.spend(4.0, at(NOON))
     ledger.spend(-3.0, at(NOON))
@@ -201,14 +198,9 @@ def test_refunded_credits_may_be_used_again() -> None:
     ledger.spend(-100.0, at(NOON))
 
     assert (4.0, 10.0) == (before, left_of(ledger, at(NOON)))
-
-
-def test_overspending_leaves_nothing() -> None:
-    """The remainder is never negative and does not reduce the next day's credits."""
-    ledger = Ledger(10.0)
-    ledger.spend(50.0, at(NOON))
-
-    assert (0.0, 10.0) == (left_of(ledger, at(NOON)), left_of(ledger, at(NOON + DAY_S)))
+    overspent = Ledger(10.0)
+    overspent.spend(50.0, at(NOON))
+    assert [0.0, 10.0] == [left_of(overspent, at(moment)) for moment in (NOON, NOON + DAY_S)]
 
 
 def test_clock_set_back_adds_no_credits() -> None:

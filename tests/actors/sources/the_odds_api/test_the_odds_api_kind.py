@@ -6,14 +6,12 @@ import itertools
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from actors.core.messages import Extract
-from actors.core.validation import Admission, Reason
+from actors.core.validation import Reason
 from actors.sources.the_odds_api.kind import KIND, check_key
 from actors.sources.the_odds_api.options import TheOddsApiOptions
-from actors.sources.the_odds_api.wire import PartialEvent, read_event
 from tests.support.builders import reading
 from tests.support.builders.the_odds_api import API_KEY, event, market
 
@@ -46,10 +44,6 @@ def reasons(extract: Extract) -> list[str]:
     """Return the reasons of its rejection."""
     assert () == extract.matches
     return [removal.reason for removal in extract.removals]
-
-
-def _judged(key: str, *events: Any) -> Admission:
-    return reading.judged(KIND, key, OPTIONS, extracted(*events, key=key))
 
 
 @pytest.mark.parametrize(
@@ -128,32 +122,31 @@ def test_ambiguous_teams_are_rejected(teams: tuple[str | None, str | None], name
 
 
 def test_other_sports_are_rejected() -> None:
-    """Three outcomes with a draw are not enough: the sport must be football."""
-    assert [Reason.SPORT] == reasons(extracted(altered(sport_key="rugbyleague_nrl")))
-
-
-def test_two_way_comes_before_the_sport() -> None:
-    """The reason of the market takes precedence over that of the match."""
+    """Three outcomes with a draw are not enough: the sport must be football; two are told first."""
     basketball = listing((HOME, 1.9), (AWAY, 1.9), sport_key="basketball_nba")
 
+    assert [Reason.SPORT] == reasons(extracted(altered(sport_key="rugbyleague_nrl")))
     assert [Reason.TWO_WAY] == reasons(extracted(basketball))
-
-
-@pytest.mark.parametrize("kick_off", ["tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z"])
-def test_unreadable_kick_off_rejects_the_match(kick_off: str) -> None:
-    """A time without a zone is unreadable too."""
-    assert [Reason.START_TIME] == reasons(extracted(altered(commence_time=kick_off)))
 
 
 @pytest.mark.parametrize(
     ("kick_off", "start"),
-    [(None, None), ("2026-05-30T16:00:00+02:00", KICK_OFF_AT), ("2026-05-30T14:00:00.75Z", KICK_OFF_AT)],
+    [
+        (None, None),
+        ("2026-05-30T16:00:00+02:00", KICK_OFF_AT),
+        ("2026-05-30T14:00:00.75Z", KICK_OFF_AT),
+        *(
+            (odd, Reason.START_TIME)
+            for odd in ("tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z")
+        ),
+    ],
 )
 def test_kick_off_is_in_whole_seconds_of_utc(kick_off: str | None, start: int | None) -> None:
-    """Whatever its zone; a match without one is accepted."""
-    (match,) = extracted(altered(commence_time=kick_off)).matches
+    """A match without one is accepted; one that cannot be read, or has no zone, rejects it."""
+    extract = extracted(altered(commence_time=kick_off))
 
-    assert (start, type(start)) == (match.start_time, type(match.start_time))
+    found: list[Any] = [match.start_time for match in extract.matches] or reasons(extract)
+    assert [(start, type(start))] == [(it, type(it)) for it in found]
 
 
 def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
@@ -179,10 +172,6 @@ def test_lag_is_that_of_the_newest_prices() -> None:
     lags = [extracted(*slate, answered_at=at).lag_s for at in (UPDATED_AT + 90, UPDATED_AT - 5, None)]
 
     assert [90.0, -5.0, None] == lags
-
-
-def test_without_prices_there_is_no_lag() -> None:
-    """A bookmaker without matches has no lag."""
     assert extracted(GOOD, key="other", answered_at=UPDATED_AT).lag_s is None
 
 
@@ -197,14 +186,10 @@ def test_title_is_the_last_that_is_not_empty() -> None:
     assert "Some Other" == extracted(GOOD, renamed, untitled).title
 
 
-@pytest.mark.parametrize("key", ["williamhill", "betfair_ex_eu", "sport888", "A", "x" * 64])
-def test_valid_key_is_accepted(key: str) -> None:
-    """A key consists of letters, digits and underscores."""
-    check_key(key)
-
-
-def test_invalid_key_is_refused() -> None:
-    """The error has the key; characters that would change the address are never accepted."""
+def test_key_is_that_of_a_bookmaker() -> None:
+    """Letters, digits and underscores: characters that would change the address are never accepted."""
+    for key in ["williamhill", "betfair_ex_eu", "sport888", "A", "x" * 64]:
+        check_key(key)
     for key in ["", "x" * 65, "william hill", "a,b", "a&b", "ä", "pinnacle\n", "a-b"]:
         with pytest.raises(ValueError, match="must be a bookmaker's key") as caught:
             check_key(key)
@@ -239,13 +224,3 @@ def test_match_has_the_page_that_its_bookmaker_gives(links: tuple[Any, Any, Any]
     (match,) = extracted(_linked(*links)).matches
 
     assert (url, 2.0, 3.5, 4.0) == (match.url, match.home_price, match.draw_price, match.away_price)
-
-
-def test_answer_with_links_is_read_at_once() -> None:
-    """Links are fields that are known: a match that has them is not taken apart."""
-    answer = _linked(PAGE, None, "https://bet.example/2")
-
-    found = read_event(msgspec.Raw(json.dumps(answer).encode()))
-
-    assert found is not None
-    assert not isinstance(found, PartialEvent)

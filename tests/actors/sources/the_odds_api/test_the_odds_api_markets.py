@@ -110,28 +110,35 @@ def test_line_of_a_handicap_is_that_of_the_home_team(order: tuple[int, ...]) -> 
 
 
 LINES = ((2, 1.5, 2.6), (2.5, 1.9, 1.95), (2.75, 2.1, 1.75))
+SEVERAL = {"over_under:2": (1.5, 2.6), "over_under:2.5": (1.9, 1.95), "over_under:2.75": (2.1, 1.75)}
 
 
-@pytest.mark.parametrize("made", [[totals(*LINES)], [*map(totals, LINES)]], ids=["together", "apart"])
-def test_bookmaker_may_have_several_lines(made: list[Any]) -> None:
-    """In one list of outcomes or in several; a point may be a whole number."""
-    assert {"over_under:2": (1.5, 2.6), "over_under:2.5": (1.9, 1.95), "over_under:2.75": (2.1, 1.75)} == {
-        name: odds for name, odds in listed(offered(H2H, *made)).items() if name != "1x2"
-    }
-
-
-def test_lines_that_contradict_each_other_are_rejected() -> None:
-    """The over odds of a higher line are not smaller: nobody knows which is wrong."""
-    made = totals((2.5, 1.9, 1.95), (3.5, 1.6, 2.4))
-
-    assert dict([RESULT, HANDICAP]) == listed(offered(H2H, made, SPREADS))
-    assert {Reason.LINES: 2} == judged(offered(H2H, made, SPREADS)).rejected
-
-
-@pytest.mark.parametrize("zero", [0, 0.0, -0.0])
-def test_line_zero_has_one_spelling(zero: float) -> None:
-    """Minus zero is zero, and both teams have it."""
-    assert {"1x2", "asian_handicap:0"} == {*listed(offered(H2H, spreads(HOME, AWAY, (zero, 1.57, 2.41))))}
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        pytest.param([totals(*LINES)], SEVERAL, id="several lines together"),
+        pytest.param([*map(totals, LINES)], SEVERAL, id="apart"),
+        *(
+            pytest.param(
+                [spreads(HOME, AWAY, (zero, 1.57, 2.41))], {"asian_handicap:0": (1.57, 2.41)}, id="0"
+            )
+            for zero in (0, 0.0, -0.0)
+        ),
+        pytest.param(
+            [totals((2.5, 1.9, 1.95), (3.5, 1.6, 2.4)), SPREADS],
+            dict([HANDICAP]),
+            id="of lines that contradict each other nobody knows which is wrong",
+        ),
+        pytest.param(
+            [TOTALS, totals((2.5, 1.8, 2.0), (3.5, 3.2, 1.35))],
+            {"over_under:3.5": (3.2, 1.35)},
+            id="a line in two markets",
+        ),
+    ],
+)
+def test_lines_of_a_bookmaker(made: list[Any], shown: dict[str, tuple[float, ...]]) -> None:
+    """In one list of outcomes or in several; a point may be a whole number, and 0 has one spelling."""
+    assert dict([RESULT]) | shown == listed(offered(H2H, *made))
 
 
 def _pointed(point: Any) -> Any:
@@ -184,6 +191,7 @@ def test_outcome_of_another_bet_refuses_its_market(made: Any) -> None:
         pytest.param(altered(TOTALS, 0, point=3.5), {Reason.INCOMPLETE: 2}, id="two half lines"),
         pytest.param(altered(SPREADS, 0, point=-0.25), {Reason.INCOMPLETE: 2}, id="equal points"),
         pytest.param(totals((2.5, 1.9, 1.95), (2.5, 1.8, 2.0)), {Reason.DUPLICATE: 1}, id="a line twice"),
+        pytest.param(totals((2.5, 1.9, 1.95), (3.5, 1.6, 2.4)), {Reason.LINES: 2}, id="contradictions"),
         pytest.param(totals((2.5, 1.9, 1.0)), {Reason.PRICE: 1}, id="a price of 1"),
         pytest.param(altered(TOTALS, 0, price="1.9"), {Reason.PRICE: 1}, id="a price as text"),
         pytest.param(totals((2.5, 1.5, 1.6)), {Reason.BOOK_SUM: 1}, id="a sum above"),
@@ -198,13 +206,6 @@ def test_bad_line_is_rejected_alone(made: Any, reasons: dict[Reason, int]) -> No
     assert 2 == len(admission.batch.matches)
     assert reasons == admission.rejected
     assert all(removal.source_match_id.startswith("m1 ") for removal in admission.batch.removals)
-
-
-def test_line_in_two_markets_of_a_bookmaker_is_rejected() -> None:
-    """Which of them is right is unknown."""
-    answer = offered(H2H, TOTALS, totals((2.5, 1.8, 2.0), (3.5, 3.2, 1.35)))
-
-    assert {"1x2", "over_under:3.5"} == {*listed(answer)}
 
 
 FIRST, SECOND = offered(H2H, TOTALS), offered(H2H, totals((3.5, 3.2, 1.35)), SPREADS)
@@ -262,12 +263,14 @@ def test_lay_prices_are_counted(markets: tuple[str, ...]) -> None:
 
 
 def test_match_without_1x2_has_its_other_markets() -> None:
-    """That it has none is counted, if it was asked for."""
+    """That it has none is counted, if it was asked for; the newest refresh of any market is the lag."""
     admission = judged(offered(TOTALS, SPREADS))
+    old = totals((2.5, 1.9, 1.95), updated="2026-05-28T20:19:00Z")
 
     assert dict([OVER_UNDER, HANDICAP]) == listed(offered(TOTALS, SPREADS))
     assert {Reason.NO_RESULT: 1} == admission.rejected
     assert {} == judged(offered(TOTALS, SPREADS), markets=("totals", "spreads")).rejected
+    assert 30.0 == read(offered(old, SPREADS), answered_at=1_779_999_630.0).lag_s
 
 
 @pytest.mark.parametrize(
@@ -304,11 +307,3 @@ def test_part_with_a_repeated_field_is_left_out() -> None:
             match.market.kind for match in extract.matches
         }, field
         assert passed_over == extract.passed_over, field
-
-
-def test_newest_refresh_of_any_market_counts_for_the_lag() -> None:
-    """A bookmaker without 1X2 has a lag too."""
-    old = totals((2.5, 1.9, 1.95), updated="2026-05-28T20:19:00Z")
-    extract = read(offered(old, SPREADS), answered_at=1_779_999_630.0)
-
-    assert 30.0 == extract.lag_s

@@ -64,12 +64,6 @@ def test_time_of_a_price_costs_the_price(odd: Any, *, is_of_market: bool) -> Non
     assert ["m1", "m2"] == _ids(_read(change, "other"))
 
 
-@pytest.mark.parametrize("name", ["commence_time", "sport_title"])
-def test_null_is_absent(name: str) -> None:
-    """A field that may be missing may be null."""
-    assert ["m1", "m2"] == _ids(_read(lambda found: found.update({name: None})))
-
-
 @pytest.mark.parametrize("markets", [3, {}, None, "x", [3], [{"key": 3}], [None, []]])
 def test_market_that_cannot_be_read_costs_the_price(markets: Any) -> None:
     """It is counted: it may have been the one that is shown."""
@@ -78,9 +72,22 @@ def test_market_that_cannot_be_read_costs_the_price(markets: Any) -> None:
     assert {"m1": Reason.TYPE} == _reasons(extract)
 
 
-def test_odd_market_beside_the_one_that_is_shown_costs_nothing() -> None:
-    """Another market may be of any shape."""
-    assert ["m1", "m2"] == _ids(_read(lambda found: found["bookmakers"][0]["markets"].append({"key": 3})))
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda found, name=name: found.update({name: None}) for name in ("commence_time", "sport_title")),
+        lambda found: found["bookmakers"][0]["markets"].append({"key": 3}),
+        lambda found: found.update(sid="x", link=None, id_s={"price": 3}),
+        lambda found: found["bookmakers"][0].update(sid="x", id_s={"price": 3}),
+        lambda found: found["bookmakers"][0]["markets"][0].update(sid="x", id_s={"price": 3}),
+    ],
+)
+def test_unknown_field_or_null_costs_nothing(change: Callable[[Any], None]) -> None:
+    """A field that may be missing may be null; another market may be of any shape."""
+    extract = _read(change)
+
+    assert ["m1", "m2"] == _ids(extract)
+    assert [match.prices for match in extracted(answer()).matches] == [it.prices for it in extract.matches]
 
 
 @pytest.mark.parametrize(
@@ -164,12 +171,3 @@ def test_match_twice_in_an_answer_is_rejected() -> None:
     text = json.dumps([*content, content[0]])
 
     assert (["m2"], ["m2"]) == (shown(text), shown(text, "other"))
-
-
-def test_unknown_field_has_no_effect() -> None:
-    """The answer is read by a slower path, with the same result."""
-    content = json.loads(answer())
-    for table in (content[0], content[0]["bookmakers"][0], content[1]["bookmakers"][0]["markets"][0]):
-        table |= {"sid": "x", "link": None, "id_s": {"price": 3}}
-
-    assert extracted(answer()) == extracted(json.dumps(content))
