@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.core.errors import PayloadError
-from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND, FootballDataOptions, check_key
-from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, shown
+from tests.support.builders.football_data import COLUMNS, ROW, csv_bytes, extracted, shown
 
 COLLIDING = dict(
     re.findall(
@@ -82,49 +81,55 @@ def test_row_becomes_a_match(source_time: float | None) -> None:
         b"\xef\xbb\xbf" + csv_bytes(ROW),
         csv_bytes(("",) * 8, ROW, (), (" ",) * 3, ("",) * 40),
         csv_bytes((*ROW, "", ""), header=(*COLUMNS, "", " ")),
+        csv_bytes((*ROW, '"Oliver, M"'), header=(*COLUMNS, "Referee")),
         csv_bytes((*ROW, "9.1", "9.2"), header=(*COLUMNS, "B365H", "HomeTeam")),
         csv_bytes(tuple(f" {cell} " for cell in ROW), header=tuple(f"{name} " for name in COLUMNS)),
         csv_bytes(tuple(f'"{cell}"' for cell in ROW), header=tuple(f'"{name}"' for name in COLUMNS)),
     ],
-    ids=["LF", "CR", "unended", "BOM", "blank", "unnamed", "repeated", "padded", "quoted"],
+    ids=[
+        "LF",
+        "CR",
+        "unended",
+        "BOM",
+        "blank",
+        "unnamed",
+        "a comma in a cell",
+        "repeated",
+        "padded",
+        "quoted",
+    ],
 )
 def test_form_of_a_file_does_not_matter(body: bytes) -> None:
     """Line ends, BOM, blank rows, unnamed or repeated columns give the same list."""
     assert shown(body) == shown(csv_bytes(ROW))
 
 
-def test_row_that_ends_before_the_prices_is_not_listed() -> None:
-    """The cells of a short row may be in wrong columns; without both teams its match is unknown too."""
-    cut = [changed(HomeTeam=f"Team {length}")[:length] for length in (4, 7)]
-    extract = extracted(csv_bytes(*cut, changed(HomeTeam="Cedar City")))
+@pytest.mark.parametrize(
+    ("columns", "key", "league", "start"),
+    [
+        (
+            "Country=Nowhere League=First+Division Time=15:00 Home Away HG AG PSH=2.1 PSD=3.4 PSA=3.6",
+            *("PS", "Nowhere First Division", 1_771_081_200),
+        ),
+        ("Div=XX HT AT FTHG HTHG B365H=2.1 B365D=3.4 B365A=3.6", "B365", "XX", None),
+    ],
+    ids=["extra leagues", "HT and AT, without a time"],
+)
+def test_other_files_have_other_columns(columns: str, key: str, league: str, start: int | None) -> None:
+    """Of leagues and teams; files before 2019/20 have the day only."""
+    cells = {name: cell for name, _, cell in (each.partition("=") for each in columns.split())}
+    cells |= {"Date": "14/02/2026"}
+    cells |= dict(zip(("Home", "Away") if "Home" in cells else ("HT", "AT"), ROW[3:5], strict=True))
+    row = tuple(cell.replace("+", " ") for cell in cells.values())
+    (match,) = shown(csv_bytes(row, header=tuple(cells)), key)
 
-    assert ["Cedar City"] == [match.home for match in extract.matches]
-    assert [Reason.UNREADABLE] == [removal.reason for removal in extract.removals]
-    assert {Reason.UNREADABLE: 1} == extract.passed_over
-
-
-def test_extra_leagues_have_their_own_columns() -> None:
-    """Country and League name the league, Home and Away the teams."""
-    header = ("Country", "League", "Date", "Time", "Home", "Away", "HG", "AG", "PSH", "PSD", "PSA")
-    row = ("Nowhere", "First Division", "14/02/2026", "15:00", "Alder Town", "Birch United")
-    (match,) = shown(csv_bytes((*row, "", "", "2.1", "3.4", "3.6"), header=header), "PS")
-
-    assert (match.home, match.away) == ("Alder Town", "Birch United")
-    assert (match.league, match.start_time) == ("Nowhere First Division", 1_771_081_200)
-
-
-def test_some_files_have_the_teams_in_ht_and_at() -> None:
-    """HT and AT are the teams if there is no HomeTeam and AwayTeam."""
-    header = ("Div", "Date", "HT", "AT", "FTHG", "HTHG", "B365H", "B365D", "B365A")
-    row = ("XX", "14/02/26", "Alder Town", "Birch United", "", "", "2.1", "3.4", "3.6")
-    (match,) = shown(csv_bytes(row, header=header))
-
-    assert (match.home, match.away, match.start_time) == ("Alder Town", "Birch United", None)
+    assert ("Alder Town", "Birch United") == (match.home, match.away)
+    assert (league, start, (2.1, 3.4, 3.6)) == (match.league, match.start_time, match.prices)
 
 
-def test_column_prefix_is_a_key() -> None:
-    """The codes of the site are accepted."""
-    for key in [
+def test_prefix_that_is_no_bookmaker_is_refused() -> None:
+    """Malformed keys, aggregates and closing prices; the codes of the site are accepted."""
+    for key in (
         "B365",
         "BFD",
         "BFE",
@@ -139,12 +144,8 @@ def test_column_prefix_is_a_key() -> None:
         "PP",
         "SKB",
         "ZZC",
-    ]:
+    ):
         check_key(key)
-
-
-def test_prefix_that_is_no_bookmaker_is_refused() -> None:
-    """Malformed keys, aggregates and closing prices are refused when the configuration is loaded."""
     for key in [
         *("", "B365 ", "B365\n", "B365>2", "BÄR", "TOOLONG99"),
         *("Max", "Avg", "BbMx", "BbAv", "MaxC", "AvgC"),

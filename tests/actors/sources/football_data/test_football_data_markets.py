@@ -91,15 +91,17 @@ def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) ->
     assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of({name: row[name] for name in names}))
 
 
-def test_older_file_has_a_line_for_each_bookmaker() -> None:
-    """Each has its own, which may differ in one row."""
+def test_bookmakers_have_columns_of_their_own() -> None:
+    """In older files each has its line; Pinnacle has another prefix for other markets than for 1X2."""
     row = cells(
         "GBAHH=1.90 GBAHA=1.94 GBAH=-0.5 LBAHH=2.02 LBAHA=1.83 LBAH=-0.75 "
         "GBH=1.9 GBD=3.3 GBA=3.8 LBH=1.9 LBD=3.3 LBA=3.8"
     )
+    pinnacle = cells("PSH=2.1 PSD=3.4 PSA=3.6 P>2.5=1.90 P<2.5=1.95 AHh=-0.25 PAHH=1.88 PAHA=2.02")
 
     assert (1.9, 1.94) == listed(file_of(row), "GB")["asian_handicap:-0.5"]
     assert (2.02, 1.83) == listed(file_of(row), "LB")["asian_handicap:-0.75"]
+    assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of(pinnacle), "PS")
 
 
 def test_closing_line_is_that_of_no_earlier_price() -> None:
@@ -114,7 +116,7 @@ def test_closing_line_is_that_of_no_earlier_price() -> None:
     )
 
 
-def test_closing_prices_are_counted_and_not_read() -> None:
+def test_closing_prices_and_other_lines_are_counted_and_not_read() -> None:
     """Beside blank earlier prices as well: what a bookmaker offered last is no offer."""
     closing = {"B365C>2.5": "1.8", "B365C<2.5": "2.0", "AHCh": "-0.5", "B365CAHH": "1.9", "B365CAHA": "1.9"}
     row = {**dict.fromkeys(LINED, ""), **closing}
@@ -125,14 +127,9 @@ def test_closing_prices_are_counted_and_not_read() -> None:
         file_of(row)
     ).notes
     assert {} == read(file_of({**row, **dict.fromkeys(closing, "")})).passed_over
-
-
-def test_prices_on_another_line_are_counted_and_not_read() -> None:
-    """A column that names another number of goals is none of over/under 2.5."""
-    row = {**LINED, "B365>3.5": "3.1", "B365<3.5": "1.35"}
-
-    assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of(row))
-    assert {Reason.MARKET: 1} == read(file_of(row)).passed_over
+    other_line = file_of({**LINED, "B365>3.5": "3.1", "B365<3.5": "1.35"})
+    assert dict([RESULT, TOTALS, HANDICAP]) == listed(other_line)
+    assert {Reason.MARKET: 1} == read(other_line).passed_over
 
 
 def test_key_of_closing_prices_is_refused_in_a_file_with_other_markets_alone() -> None:
@@ -142,13 +139,6 @@ def test_key_of_closing_prices_is_refused_in_a_file_with_other_markets_alone() -
     assert {"over_under:2.5": (1.9, 1.9)} == listed(file_of(row, main=ROW[:5]), "QQ")
     with pytest.raises(PayloadError, match="names closing prices"):
         read(file_of(row, main=ROW[:5]), "QQC")
-
-
-def test_pinnacle_has_another_prefix_for_other_markets() -> None:
-    """Its 1X2 columns are PSH, PSD and PSA, the others P>2.5 and PAHH."""
-    row = cells("PSH=2.1 PSD=3.4 PSA=3.6 P>2.5=1.90 P<2.5=1.95 AHh=-0.25 PAHH=1.88 PAHA=2.02")
-
-    assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of(row), "PS")
 
 
 @pytest.mark.parametrize(
@@ -224,22 +214,16 @@ def test_match_without_1x2_prices_has_its_other_markets(prices: dict[str, str]) 
 
 
 def test_file_without_the_1x2_columns_has_the_other_markets() -> None:
-    """A note names the columns that are missing; without any column of the bookmaker it is an error."""
+    """A note names the missing columns; half of a market is none; without any column it is an error."""
     extract = read(file_of(LINED, main=ROW[:5]))
 
     assert ["over_under:2.5", "asian_handicap:-0.25"] == [str(match.market) for match in extract.matches]
     assert ("column not in this file: B365H, B365D, B365A",) == extract.notes
+    half = read(file_of({name: cell for name, cell in LINED.items() if name != "B365AHA"}))
+    assert ["1x2", "over_under:2.5"] == [str(match.market) for match in half.matches]
+    assert ("column not in this file: B365AHA",) == half.notes
     with pytest.raises(PayloadError, match="column not in this file: BWH, BWD, BWA"):
         read(file_of(LINED), "BW")
-
-
-def test_bookmaker_without_columns_of_a_market_has_the_others() -> None:
-    """The notes name the columns; half of a market is none."""
-    row = {name: cell for name, cell in LINED.items() if name != "B365AHA"}
-    extract = read(file_of(row))
-
-    assert ["1x2", "over_under:2.5"] == [str(match.market) for match in extract.matches]
-    assert ("column not in this file: B365AHA",) == extract.notes
 
 
 @pytest.mark.parametrize("line", ["-0.25", "-0.5"])
@@ -252,32 +236,17 @@ def test_match_in_two_rows_has_no_other_market(line: str) -> None:
     assert 1 + 4 == admission.rejected[Reason.DUPLICATE]
 
 
-def test_match_that_is_over_has_no_market() -> None:
-    """Its removal is that of the match."""
-    (removal,) = read(file_of({**LINED, "FTHG": "2"})).removals
-
-    assert () == read(file_of({**LINED, "FTHG": "2"})).matches
-    assert ("finished", event_id_of(removal.source_match_id)) == (removal.reason, removal.source_match_id)
-
-
-def test_row_with_an_impossible_date_rejects_each_of_its_markets() -> None:
-    """Each is counted, as it is for 1X2."""
+def test_row_that_is_not_read_has_no_market() -> None:
+    """Of a match that is over, one removal; on an impossible date each is counted, as it is for 1X2."""
+    (over,) = read(file_of({**LINED, "FTHG": "2"})).removals
     extract = read(file_of(LINED, main=changed(Date="31/02/2026")))
 
-    assert () == extract.matches
-    assert [
-        (Reason.START_TIME, ""),
-        (Reason.START_TIME, "over_under:2.5"),
-        (Reason.START_TIME, HANDICAP[0]),
-    ] == [(removal.reason, removal.source_match_id.partition(" ")[2]) for removal in extract.removals]
-
-
-def test_torn_row_has_no_market() -> None:
-    """Its cells may be in other columns than their own."""
-    whole, torn = file_of(LINED), file_of(LINED).replace(b",-0.25,", b",-0.25,,")
-
-    assert 3 == len(listed(whole))
-    assert {} == listed(torn)
+    assert ("finished", event_id_of(over.source_match_id)) == (over.reason, over.source_match_id)
+    assert () == read(file_of({**LINED, "FTHG": "2"})).matches == extract.matches
+    assert [(Reason.START_TIME, name) for name in ("", "over_under:2.5", HANDICAP[0])] == [
+        (removal.reason, removal.source_match_id.partition(" ")[2]) for removal in extract.removals
+    ]
+    assert {} == listed(file_of(LINED).replace(b",-0.25,", b",-0.25,,"))  # torn
 
 
 def test_kind_of_market_that_no_file_has_is_an_error() -> None:
