@@ -134,7 +134,7 @@ class FiveDollarFootball:
 
     def add(
         self,
-        match_id: int,
+        match_id: int | str,
         home: str = "Home Town",
         away: str = "Away United",
         *,
@@ -142,13 +142,18 @@ class FiveDollarFootball:
         **fields: Any,
     ) -> None:
         """List a match with the result at Bet365."""
+        match_id = int(match_id)
         self.fixtures[match_id] = {**fixture_of(match_id, home, away, start), **fields}
         self.odds[match_id] = {"bet365": {"1x2": result()}}
 
-    def move(self, match_id: int, start: float) -> None:
+    def remove(self, match_id: str) -> None:
+        """List a match no longer."""
+        del self.fixtures[int(match_id)]
+
+    def move(self, match_id: int | str, start: float) -> None:
         """Have a match kick off at another time."""
         at = datetime.fromtimestamp(int(start), UTC)
-        self.fixtures[match_id] |= {"kickoff_ts": int(start), "kickoff_utc": at.isoformat()}
+        self.fixtures[int(match_id)] |= {"kickoff_ts": int(start), "kickoff_utc": at.isoformat()}
 
     def begin(self, match_id: int, prices: Sequence[float] | None = PRICES) -> None:
         """Kick a match off, with prices in play."""

@@ -25,21 +25,6 @@ HTML = serving(b"<html>blocked</html>")
 _odds = partial(odds, bookmaker="azuro")
 
 
-async def test_games_are_shown_at_the_odds_of_their_result(tmp_path: Path) -> None:
-    """Home, draw and away are the outcomes 29, 30 and 31, in whatever order they come."""
-    venue = Azuro()
-    venue.add("1006", start=WALL_0 + HOUR)
-    venue.add("1007", "Third", "Fourth", start=WALL_0 + HOUR)
-    venue.games["1007"]["state"] = "Live"
-    async with opened(tmp_path, venue) as (service, _):
-        found = {str(entry.match.source_match_id): entry.match for entry in service.entries("azuro")}
-
-        assert {"1006": SHOWN, "1007": SHOWN} == _odds(service)
-    first = found["1006"]
-    assert ("Home Town", "Away United", "England: Premier League") == (first.home, first.away, first.league)
-    assert (int(WALL_0 + HOUR), False, True) == (first.start_time, first.in_play, found["1007"].in_play)
-
-
 async def test_requests_are_a_second_apart_and_by_nearness_of_kick_off(tmp_path: Path) -> None:
     """Odds near a kick-off every 10 s, others every 60 s."""
     venue = Azuro()
@@ -165,20 +150,6 @@ async def test_listed_games_that_are_not_shown_are_counted(tmp_path: Path) -> No
 
     rest = {"no_result": 1, "past": 1, "suspended": 1}
     assert [rest, {**rest, "finished": 1}, {**rest, "finished": 1}] == counts
-
-
-async def test_live_game_needs_a_condition_that_is_open_in_play(tmp_path: Path) -> None:
-    """It was open before the match."""
-    venue = Azuro(repeats=True)
-    venue.add("1006", start=WALL_0 - HOUR)
-    venue.games["1006"]["state"] = "Live"
-    venue.result("1006").update(isPrematchEnabled=False)
-    async with opened(tmp_path, venue) as (service, _):
-        assert {"1006": SHOWN} == _odds(service)
-        venue.result("1006").update(isPrematchEnabled=True, isLiveEnabled=False)
-        await pass_to(27.0)
-
-        assert {} == _odds(service)
 
 
 async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None:

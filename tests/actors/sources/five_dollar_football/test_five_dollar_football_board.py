@@ -50,15 +50,10 @@ async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: P
     """Never at what it opened with, nor at a price that is null."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + HOUR)
-    venue.add(7002, "Third", "Fourth", start=WALL_0 + 30 * HOUR)
-    venue.add(7003, "Fifth", "Sixth", start=WALL_0 + HOUR)
-    venue.odds[7003]["bet365"]["1x2"]["closing"] = None
+    venue.add(7002, "Third", "Fourth", start=WALL_0 + HOUR)
+    venue.odds[7002]["bet365"]["1x2"]["closing"] = None
     async with opened(tmp_path, venue) as (service, _):
-        (first, _) = [entry.match for entry in service.entries("bet365")]
-
-        assert {"7001": PRICES, "7002": PRICES} == _odds(service)
-    assert ("Home Town", "Away United", "Premier League") == (first.home, first.away, first.league)
-    assert (int(WALL_0 + HOUR), False) == (first.start_time, first.in_play)
+        assert {"7001": PRICES} == _odds(service)
     assert 0 == venue.refused
 
 
@@ -79,17 +74,6 @@ async def test_prices_of_before_a_kick_off_end_with_it(
 
         assert ({"7001": PRICES}, []) == (before, at_once)
         assert ({} if prices is None else {"7001": prices}) == _odds(service)
-
-
-async def test_a_match_that_is_scheduled_after_its_kick_off_is_not_shown(tmp_path: Path) -> None:
-    """Its newest price of before it may be of long ago."""
-    venue = _venue()
-    venue.add(7001, start=WALL_0 + 100.0)
-    async with opened(tmp_path, venue) as (service, _):
-        for second in range(102, 400, 13):
-            await pass_to(float(second))
-
-            assert {} == _odds(service)
 
 
 @pytest.mark.parametrize("prices", [None, (2.5, 3.1, 2.9)])
@@ -119,21 +103,6 @@ async def test_a_price_in_play_is_suspended_where_it_is_null(tmp_path: Path) -> 
         await pass_to(130.0)
 
         assert ({"7001": (1.5, 4.1, 7.5)}, {}) == (before, _odds(service))
-
-
-async def test_a_match_that_is_moved_is_shown_at_its_new_kick_off(tmp_path: Path) -> None:
-    """Once, and to that moment."""
-    venue = _venue()
-    venue.add(7001, start=WALL_0 + 600.0)
-    async with opened(tmp_path, venue) as (service, _):
-        venue.move(7001, WALL_0 + 1200.0)
-        await pass_to(130.0)
-        starts = [entry.match.start_time for entry in service.entries("bet365")]
-        await pass_to(1199.0)
-        later = _odds(service)
-        await pass_to(1201.1)
-
-        assert ([int(WALL_0 + 1200.0)], {"7001": PRICES}, {}) == (starts, later, _odds(service))
 
 
 async def test_other_bookmakers_and_markets_are_asked_for_by_match(tmp_path: Path) -> None:
@@ -168,24 +137,6 @@ async def test_all_markets_in_play_come_with_the_list(tmp_path: Path) -> None:
         assert {"7001", "7001 asian_handicap:-0.5", "7001 over_under:2.75", "7001 btts"} == odds(
             service, "bet365"
         ).keys()
-
-
-async def test_prices_by_match_of_before_a_kick_off_end_when_it_is_in_play(tmp_path: Path) -> None:
-    """Also before the match is asked for again, and at its kick-off in any case."""
-    venue = _venue(limit=40)
-    for name, start in ((7001, 900.0), (7002, 300.0)):
-        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + start)
-        venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
-    async with opened(tmp_path, venue, BOTH) as (service, _):
-        both = odds(service, "pinnacle")
-        venue.begin(7001, None)
-        await pass_to(120.0)
-        left = odds(service, "pinnacle")
-        await pass_to(301.1)
-
-        assert ["7001", "7002"] == sorted(both)
-        assert ["7002"] == sorted(left)
-        assert {} == odds(service, "pinnacle")
 
 
 async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(tmp_path: Path) -> None:
@@ -314,21 +265,6 @@ async def test_requests_of_another_program_count(tmp_path: Path) -> None:
     assert 0 == venue.refused
 
 
-async def test_a_refusal_for_too_many_requests_is_waited_for(tmp_path: Path) -> None:
-    """As long as it says, with everything."""
-    venue = _venue()
-    venue.add(7001, start=WALL_0 + HOUR)
-    async with opened(tmp_path, venue) as (_, web):
-        web.answer = serving(b"", 429, {"Retry-After": "90"})
-        await pass_to(100.0)
-        (last, *_) = [at for at in web.asked if at > 60.0]
-        web.answer = venue.answer
-        await pass_to(400.0)
-
-        assert not [at for at in web.asked if last < at < last + 90.0]
-        assert [at for at in web.asked if at > last + 90.0]
-
-
 @pytest.mark.parametrize(
     ("options", "changed", "scope", "said"),
     [
@@ -400,14 +336,3 @@ async def test_other_bookmakers_than_those_of_the_plan_are_asked_for_twice_an_ho
         assert 8 == len(_odds(service))
     assert 2 == len([url for url in venue.asked if "/odds?" in url])
     assert [text for text in errors if "not in your plan pro: odds by match of bet365, pinnacle" in text]
-
-
-async def test_an_error_with_status_200_says_what_it_is(tmp_path: Path) -> None:
-    """Its success is 0."""
-    error = b'{"success": 0, "error": {"code": "maintenance", "message": "back soon", "request_id": "r"}}'
-    async with configured(tmp_path, CONFIG, web=Web(serving(error))) as service:
-        await pass_to(10.0)
-        said = service.source("five").scopes[Scope("status")].last_error
-
-    assert said is not None
-    assert "maintenance: back soon (request r)" in said

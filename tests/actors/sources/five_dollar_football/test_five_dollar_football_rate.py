@@ -46,22 +46,6 @@ class Asking:
         return Instant(1_795_000_000.0 + self.now, self.now)
 
 
-def test_the_first_headers_give_no_request_twice() -> None:
-    """Requests without headers count: the first headers allow nothing that the bucket had not."""
-    asking = Asking()
-    asking.ask()
-    asking.answer(0, {})
-    asking.now += 60.0
-    for _ in range(2):
-        asking.ask()
-
-    asking.answer(1, TOLD)
-    for _ in range(9):
-        asking.ask()
-
-    assert asking.most(60.0) <= 10
-
-
 def test_before_the_first_headers_one_request_goes_at_once() -> None:
     """Another process may have used the key; the headers of the first answer say what is left."""
     asking = Asking()

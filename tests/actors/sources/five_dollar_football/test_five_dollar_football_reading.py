@@ -31,15 +31,6 @@ def _ids(read: Read | None) -> list[float]:
     return [row.fixture.id for row in read.rows if row.fixture is not None]
 
 
-def test_pages_that_overlap_are_read_as_one_list() -> None:
-    """The next page is asked for with one match less: it begins with the last one of the page before."""
-    reading = _reading()
-
-    assert reading.take(_page(1, [1, 2, 3, 4], has_more=True)) is None
-    assert (2, FULL - 1) == reading.next_page()
-    assert [1, 2, 3, 4, 5] == _ids(reading.take(_page(2, [4, 5], per_page=FULL - 1)))
-
-
 @pytest.mark.parametrize("count", [1, 4, 5, 49, 50, 51, 600, 700, 2500])
 @pytest.mark.parametrize("most", [50, 5])
 def test_a_list_of_any_length_is_read(count: int, most: int) -> None:

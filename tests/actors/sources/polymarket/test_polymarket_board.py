@@ -26,30 +26,15 @@ _odds = partial(odds, bookmaker="polymarket")
 HTML = serving(b"<html>blocked</html>")
 
 
-async def test_matches_of_a_league_are_shown(tmp_path: Path) -> None:
-    """Names, league, kick-off, prices and the time of the newest book come from three kinds of answers."""
+async def test_prices_are_of_the_time_of_the_newest_book(tmp_path: Path) -> None:
+    """The event says whether the match is in play."""
     venue = Polymarket()
     listed = venue.add("101", start=WALL_0 + HOUR, live=True)
     listed.books["away"] = {"timestamp": "1783961277158"}
     async with opened(tmp_path, venue) as (service, _):
         (match,) = [entry.match for entry in service.entries("polymarket")]
-        state = await service.state("polymarket")
 
-    assert ("Home Town", "Away United", "Premier League") == (match.home, match.away, match.league)
-    assert (*SHOWN, int(WALL_0 + HOUR)) == (*_odds(service)["101"], match.start_time)
-    assert (1783961277.158, True, "live") == (match.source_time, match.in_play, state)
-
-
-async def test_pages_are_read_to_the_end_before_anything_is_shown(tmp_path: Path) -> None:
-    """Markets of one match may be on several pages, in any order."""
-    venue = Polymarket(page_size=2)
-    for number in range(4):
-        venue.add(f"10{number}", f"Home {number}", f"Away {number}", start=WALL_0 + number * HOUR)
-    async with opened(tmp_path, venue) as (service, web):
-        pages = [request for request in web.requests if request.url.path == "/markets/keyset"]
-
-        assert dict.fromkeys(venue.matches, SHOWN) == _odds(service)
-    assert 6 == len(pages)
+    assert (1783961277.158, True) == (match.source_time, match.in_play)
 
 
 async def test_cursor_that_repeats_makes_no_list(tmp_path: Path) -> None:
@@ -136,27 +121,6 @@ async def test_period_after_the_90_minutes_ends_a_match(tmp_path: Path, period: 
 
         assert {*before} - {"200"} == _odds(service).keys()
     assert ("200", "finished") == (change.removals[0].source_match_id, change.removals[0].reason)
-
-
-async def test_book_of_another_market_is_not_taken(tmp_path: Path) -> None:
-    """Token and condition of a book must both be those of the question."""
-    venue = Polymarket()
-    venue.add("101", start=WALL_0 + HOUR).books["home"] = {"market": "0x999"}
-    venue.add("102", start=WALL_0 + HOUR)
-    async with opened(tmp_path, venue) as (service, _):
-        assert {"102"} == _odds(service).keys()
-
-
-async def test_a_call_has_at_most_99_tokens(tmp_path: Path) -> None:
-    """More matches of a day are asked for in several calls, and each list is complete by itself."""
-    venue = Polymarket()
-    for number in range(100, 180):
-        venue.add(str(number), f"Home {number}", f"Away {number}", start=WALL_0 + HOUR)
-    async with opened(tmp_path, venue) as (service, _):
-        sizes = sorted(map(len, venue.posted[:3]))
-
-        assert venue.matches.keys() == _odds(service).keys()
-    assert [42, 99, 99] == sizes
 
 
 async def test_league_that_does_not_exist_is_named(tmp_path: Path) -> None:

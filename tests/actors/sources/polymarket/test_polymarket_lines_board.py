@@ -84,29 +84,6 @@ async def test_each_type_is_asked_for_by_its_name(tmp_path: Path) -> None:
     assert {"", "moneyline", "totals", "spreads", BTTS} == types
 
 
-async def test_question_that_closes_leaves_with_the_next_list(tmp_path: Path) -> None:
-    """Its match and all other lines stay."""
-    venue, listed = _venue()
-    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
-        listed.lines[0]["acceptingOrders"] = False
-        await pass_to(330.0)
-
-        assert SHOWN.keys() - {"101 over_under:1.5"} == _shown(service).keys()
-
-
-@pytest.mark.parametrize("asks", [(), (("0.52", "5"),), (("0.999", "9000"),), (("0.7", "1000"),)])
-async def test_line_without_an_offer_leaves_with_the_next_poll(
-    tmp_path: Path, asks: tuple[tuple[str, str], ...]
-) -> None:
-    """Of one of its outcomes: too little, decided, or a sum that nobody means."""
-    venue, listed = _venue()
-    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
-        listed.line_asks[listed.line(BTTS)[0]] = asks
-        await pass_to(12.0)
-
-        assert {name: odds for name, odds in SHOWN.items() if "btts" not in name} == _shown(service)
-
-
 async def test_match_that_is_over_takes_its_lines_along(tmp_path: Path) -> None:
     """Though their own event does not say so."""
     venue, listed = _venue()

@@ -70,15 +70,6 @@ def test_price_may_lack_its_zero() -> None:
     assert 0.48 == best_ask([Level(".48", "100")], 10.0)
 
 
-@pytest.mark.parametrize(
-    ("price", "rate", "odds"),
-    [(0.72, 0.0, 1.3888), (0.2, 0.0, 5.0), (0.09, 0.0, 11.1111), (0.41, 0.0, 2.439), (0.41, 0.03, 2.3966)],
-)
-def test_odds_are_the_inverse_of_a_share(price: float, rate: float, odds: float) -> None:
-    """With a fee of rate x p x (1 - p), if it is to be taken off."""
-    assert odds == odds_of(price, rate)
-
-
 @given(st.integers(6, 994), st.sampled_from([0.0, 0.03, 0.05]))
 def test_odds_never_promise_more_than_the_share(thousandths: int, rate: float) -> None:
     """They are rounded down to four places."""
@@ -114,8 +105,11 @@ def test_stake_decides_which_level_counts() -> None:
 
 
 def test_two_books_of_a_token_are_no_price() -> None:
-    """Nothing says which of them holds."""
-    assert () == _extract([*_books(), book_of("7", "home", SOME["home"])]).matches
+    """Nothing says which of them holds; nor is the book of another market one."""
+    home = book_of("7", "home", SOME["home"])
+
+    assert () == _extract([*_books(), home]).matches
+    assert () == _extract([{**home, "market": "0x999"}, *_books()[1:]]).matches
 
 
 def test_book_that_cannot_be_read_costs_only_its_own_match() -> None:

@@ -166,14 +166,6 @@ def test_sibling_event_is_no_match() -> None:
     assert [] == [match for match in listed.values() if isinstance(match, ListedMatch)]
 
 
-@pytest.mark.parametrize("changed", [{"closed": True}, {"ended": True}, {"period": "VFT"}])
-def test_recorded_match_that_is_over_is_not_shown(changed: dict[str, Any]) -> None:
-    """By its states, whatever it quotes."""
-    (found,) = _listed(_event("wc_match_13min.json"), **changed).values()
-
-    assert Removal(SourceMatchId("640346"), "finished") == found
-
-
 def test_recorded_book_has_its_best_ask_last() -> None:
     """It is the price that its recorder derived, and the cheapest of all levels."""
     recorded = _event("book_france_win.json")
