@@ -72,6 +72,7 @@ def test_blank_prices(columns: tuple[str, ...], reasons: dict[Reason, int]) -> N
 
     assert ["Cedar City"] == [match.home for match in admission.batch.matches]
     assert reasons == dict(admission.rejected)
+    assert () == extracted(csv_bytes()).matches  # no rows at all are no error either
     assert [listed.source_match_id][: len(reasons)] == [
         removal.source_match_id for removal in admission.batch.removals
     ]

@@ -37,50 +37,68 @@ def _read(*more: str, row: str = ROW, **some: Any) -> dict[str, tuple[float, ...
     return {it.source_match_id.removeprefix(ID): it.prices for it in shown(body, markets=MARKETS, **some)}
 
 
-def test_a_row_has_markets_beside_its_1x2() -> None:
-    """The line is in the name of the market, or in a column."""
-    assert {**FIRST, **TOTALS, **HANDICAP} == _read("1.9,1.95,-0.75,2.02,1.88")
+LINES = {"over_under": {"line": "L", "over": "O", "under": "U"}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "markets", "shown_"),
+    [
+        pytest.param(
+            [f"{ROW},1.9,1.95,-0.75,2.02,1.88"],
+            *(MORE, MARKETS, FIRST | TOTALS | HANDICAP),
+            id="the line is in the name of the market, or in a column",
+        ),
+        pytest.param([f"{NO_1X2},1.9,1.95,,,"], MORE, MARKETS, TOTALS, id="a row needs no 1X2"),
+        pytest.param(
+            [f"{ROW.replace('2.10', '0.9')},1.9,1.95,,,"],
+            MORE,
+            MARKETS,
+            TOTALS,
+            id="a bad 1X2 costs itself",
+        ),
+        pytest.param([f"{ROW},,,-0.75,,"], MORE, MARKETS, FIRST, id="a line alone says nothing"),
+        pytest.param(
+            [f"{ROW},,,", f"{NO_1X2},2.5,1.9,1.95", f"{NO_1X2},3,2.4,1.55"],
+            *("L,O,U", LINES, FIRST | TOTALS | {" over_under:3": (2.4, 1.55)}),
+            id="a row for each line is one match",
+        ),
+        pytest.param(
+            [f"{ROW},1.9,1.95,,,,2.50,1.8,2"],
+            *(f"{MORE},L,O,U", {**MARKETS, **LINES}, FIRST),
+            id="two columns of one market cost it",
+        ),
+        pytest.param(
+            [f"{ROW},1.9,1.95,,,,1.8,2.05"],
+            *(f"{MORE},O3,U3", {**MARKETS, "over_under:3": {"over": "O3", "under": "U3"}}, FIRST),
+            id="lines that contradict each other are rejected",
+        ),
+    ],
+)
+def test_markets_of_a_match(
+    rows: list[str], more: str, markets: dict[str, Any], shown_: dict[str, tuple[float, ...]]
+) -> None:
+    """Each has the teams and times of its row."""
+    found = shown(table(*rows, header=f"{HEADER},{more}"), markets=markets)
+
+    assert shown_ == {it.source_match_id.removeprefix(ID): it.prices for it in found}
+    assert 1 == len({(it.listing, it.event_id, it.source_time) for it in found})
+
+
+def test_a_row_without_prices_is_withdrawn() -> None:
+    """Where it has other markets its 1X2 is not said to be: it may be in another row."""
+    read, some = (
+        extracted(table(f"{NO_1X2},{cells}", header=WIDER), markets=MARKETS)
+        for cells in (",,-0.75,,", "1.9,1.95,,,")
+    )
+
+    assert ((Removal(read.removals[0].source_match_id, "withdrawn"),), ()) == (read.removals, read.notes)
+    assert () == some.removals
 
 
 def test_the_kinds_are_those_of_the_tables() -> None:
     """1X2 alone without any, so that a table is read as before."""
     assert (Kind.ONE_X_TWO,) == options_of().kinds
     assert (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP) == options_of(markets=MARKETS).kinds
-
-
-def test_a_market_keeps_the_teams_and_times_of_its_row() -> None:
-    """As its match has them."""
-    first, *others = shown(table(f"{ROW},1.9,1.95,,,", header=WIDER), markets=MARKETS)
-
-    assert [(first.listing, first.event_id, first.source_time)] == [
-        (it.listing, it.event_id, it.source_time) for it in others
-    ]
-
-
-def test_a_row_needs_no_1x2() -> None:
-    """Its 1X2 is not said to be withdrawn then: it may be in another row."""
-    body = table(f"{NO_1X2},1.9,1.95,,,", header=WIDER)
-
-    assert TOTALS == _read("1.9,1.95,,,", row=NO_1X2)
-    assert () == extracted(body, markets=MARKETS).removals
-
-
-def test_a_row_for_each_line_is_one_match() -> None:
-    """The first has 1X2, the others a line each."""
-    some = {"over_under": {"line": "L", "over": "O", "under": "U"}}
-    rows = (f"{ROW},,,", f"{NO_1X2},2.5,1.9,1.95", f"{NO_1X2},3,2.4,1.55")
-    found = shown(table(*rows, header=f"{HEADER},L,O,U"), markets=some)
-
-    assert [ID, f"{ID} over_under:2.5", f"{ID} over_under:3"] == [it.source_match_id for it in found]
-
-
-def test_blank_cells_are_no_offer() -> None:
-    """A row with none at all is withdrawn, as without other markets; a line alone says nothing."""
-    body = table(f"{NO_1X2},,,-0.75,,", header=WIDER)
-    read = extracted(body, markets=MARKETS)
-
-    assert FIRST == _read(",,-0.75,,")
-    assert ((Removal(read.removals[0].source_match_id, "withdrawn"),), ()) == (read.removals, read.notes)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +141,6 @@ def test_a_bad_market_is_told_and_costs_itself(
         assert {Reason.UNREADABLE: 1} == read.passed_over
 
 
-def test_a_bad_1x2_costs_itself() -> None:
-    """The other markets of its row do not depend on it."""
-    assert TOTALS == _read("1.9,1.95,,,", row=ROW.replace("2.10", "0.9"))
-
-
 @pytest.mark.parametrize(
     ("cell", "line"),
     [
@@ -163,22 +176,6 @@ def test_a_number_of_json_has_a_point_all_the_same() -> None:
     found = shown(body, format="jsonl", decimal_comma=True, markets=some)
 
     assert ["1x2", "asian_handicap:-0.75"] == [str(match.market) for match in found]
-
-
-def test_two_columns_of_one_market_cost_it() -> None:
-    """Nobody knows which of them is right."""
-    some = {**MARKETS, "over_under": {"line": "L", "over": "O", "under": "U"}}
-    body = table(f"{ROW},1.9,1.95,,,,2.50,1.8,2", header=f"{WIDER},L,O,U")
-
-    assert [ID] == [match.source_match_id for match in shown(body, markets=some)]
-
-
-def test_lines_that_contradict_each_other_are_rejected() -> None:
-    """By the gate: all of their kind."""
-    some = {"over_under:2.5": MARKETS["over_under:2.5"], "over_under:3": {"over": "O3", "under": "U3"}}
-    body = table(f"{ROW},1.9,1.95,,,,1.8,2.05", header=f"{WIDER},O3,U3")
-
-    assert [ID] == [match.source_match_id for match in shown(body, markets=some)]
 
 
 def test_each_bookmaker_has_its_columns_and_one_line_for_all() -> None:
