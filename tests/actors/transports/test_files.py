@@ -31,14 +31,16 @@ async def _read(path: Path, *between: Callable[[], object], timeout_s: float = 6
 
 
 async def test_a_file_is_read_with_its_time(tmp_path: Path) -> None:
-    """Its time is that of the last change, as an answer's Last-Modified."""
+    """Its time is that of the last change; a link is followed, as programs that keep old tables have it."""
     path = tmp_path / "odds.csv"
     path.write_bytes(b"one\n")
     os.utime(path, (1.7e9, 1.7e9))
 
-    read = await _read(path)
+    (tmp_path / "link").symlink_to(path)
 
-    assert (b"one\n", 1.7e9, True) == (read.body, read.last_modified_at, read.is_framed)
+    for place in (path, tmp_path / "link"):
+        read = await _read(place)
+        assert (b"one\n", 1.7e9, True) == (read.body, read.last_modified_at, read.is_framed)
 
 
 async def test_a_file_that_is_written_is_read_when_it_is_done(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ async def test_a_file_that_always_changes_is_no_answer(tmp_path: Path) -> None:
 
 
 async def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    """Neither is a FIFO waited for, nor a device opened."""
+    """Neither is a FIFO waited for, nor a device opened; a file that is too large is not read."""
     fifo, link, loop = tmp_path / "fifo", tmp_path / "link", tmp_path / "loop"
     os.mkfifo(fifo)
     link.symlink_to(fifo)
@@ -101,26 +103,13 @@ async def test_what_is_no_file_is_told(tmp_path: Path) -> None:
         (loop, "cannot be read: Too many levels of symbolic links"),
         (Path("a\0b"), "cannot be read: "),
     ]
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"x" * (LIMIT + 1))
 
     for path, why in told:
         with pytest.raises(TransportError, match=why) as error:
             await _read(path)
         assert "file" == error.value.reason
-
-
-async def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
-    """As programs that keep old tables have it."""
-    (tmp_path / "one").write_bytes(b"one\n")
-    (tmp_path / "link").symlink_to(tmp_path / "one")
-
-    assert b"one\n" == (await _read(tmp_path / "link")).body
-
-
-async def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    """The limit is that of an answer."""
-    path = tmp_path / "odds.csv"
-    path.write_bytes(b"x" * (LIMIT + 1))
-
     with pytest.raises(TransportError, match="has 1001 bytes, at most 1000") as error:
-        await _read(path)
+        await _read(large)
     assert "too_big" == error.value.reason

@@ -20,14 +20,17 @@ async def ask(url: str) -> bytes:
 
 
 async def test_answer_is_its_body(peer: HttpPeer) -> None:
-    """The request has the given headers and no others that identify the client."""
+    """Of limited length; the request has the given headers and no others that identify the client."""
     peer.answers["/rpc"] = respond(b"content")
+    peer.answers["/long"] = respond(b"x" * (MAX_ANSWER_BYTES + 1))
 
     assert b"content" == await ask(peer.url("/rpc"))
     assert ("key", "oddsboard") == (
         peer.asked[0].headers["x-application"],
         peer.asked[0].headers["user-agent"],
     )
+    with pytest.raises(TransportError, match="exceeds"):
+        await ask(peer.url("/long"))
 
 
 @pytest.mark.parametrize(
@@ -50,11 +53,3 @@ async def test_refusal_has_the_time_of_the_next_request(
     with pytest.raises(TransportError) as caught:
         await ask(peer.url("/rpc"))
     assert (status, retry_after_s) == (caught.value.status, caught.value.retry_after_s)
-
-
-async def test_answer_has_a_size_limit(peer: HttpPeer) -> None:
-    """A longer answer is an error."""
-    peer.answers["/rpc"] = respond(b"x" * (MAX_ANSWER_BYTES + 1))
-
-    with pytest.raises(TransportError, match="exceeds"):
-        await ask(peer.url("/rpc"))

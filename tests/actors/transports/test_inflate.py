@@ -46,19 +46,14 @@ def test_encoding_that_was_not_requested_is_refused() -> None:
             run_now(inflated(TEXT, encoding, LIMIT))
 
 
-@pytest.mark.parametrize("size", [0, 1, LIMIT - 1, LIMIT])
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
-def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes], size: int) -> None:
-    """The limit is inclusive."""
-    assert run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
-
-
-@pytest.mark.parametrize("size", [LIMIT + 1, 2 * LIMIT, 50 * LIMIT])
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
-def test_content_beyond_the_limit_is_refused(pack: Callable[[bytes, int], bytes], size: int) -> None:
-    """One byte more than the limit is refused, and the error says what is allowed."""
-    with pytest.raises(PayloadError, match=f"at most {LIMIT}"):
-        run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT))
+def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes]) -> None:
+    """One byte more is refused, and the error says what is allowed."""
+    for size in (0, 1, LIMIT - 1, LIMIT):
+        assert run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
+    for size in (LIMIT + 1, 2 * LIMIT, 50 * LIMIT):
+        with pytest.raises(PayloadError, match=f"at most {LIMIT}"):
+            run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT))
 
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1))
@@ -93,24 +88,16 @@ def test_second_gzip_member_is_not_dropped() -> None:
     assert gzip.decompress(packed) == content
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 @pytest.mark.parametrize("size", [50_000_000, 90_000])
-def test_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
-    """Content over a hundred times its compressed size is refused even below the limit."""
-    bomb = gzip.compress(bytes(size)) if encoding == "gzip" else zlib.compress(bytes(size))
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_bomb_is_refused_for_its_ratio(encoding: str, pack: Callable[[bytes], bytes], size: int) -> None:
+    """Over a hundred times its size, even below the limit, before it takes memory (faults.md, A18)."""
+    bomb = pack(bytes(size))
     assert size > MAX_RATIO * len(bomb)
+    tracemalloc.start()
 
     with pytest.raises(PayloadError, match="inflates beyond"):
         run_now(inflated(bomb, encoding, LIMIT))
-
-
-def test_bomb_is_refused_before_it_is_inflated() -> None:
-    """A bomb of 50 MB takes no more memory than the limit allows (faults.md, A18)."""
-    bomb = gzip.compress(bytes(50_000_000))
-    tracemalloc.start()
-
-    with pytest.raises(PayloadError):
-        run_now(inflated(bomb, "gzip", LIMIT))
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NoReturn
 
@@ -69,27 +69,20 @@ def test_lines_are_complete_however_they_arrive(lines: list[bytes], ends: bytes,
     assert lines == anyio.run(_received, pieces)
 
 
-async def test_carriage_return_inside_a_line_stays() -> None:
-    """Only the carriage return before a line feed is removed."""
+async def test_lines_of_any_content_and_length_up_to_the_limit() -> None:
+    """Only the carriage return before a line feed is removed; the limit is inclusive."""
     assert [b"a\rb\r", b""] == await _received([b"a\rb\r\r\n\n"])
-
-
-async def test_line_of_the_maximum_length_is_accepted() -> None:
-    """The limit is inclusive."""
     assert [b"x" * 100] == await _received([b"x" * 60, b"x" * 40, b"\n"], max_line_bytes=100)
+    for pieces in (
+        [b"x" * 101],
+        [b"x" * 60, b"x" * 41],
+        [b"ok\n" + b"x" * 101 + b"\nok\n"],
+        [b"x" * 99 + b"yy\nok\n"],
+    ):
+        with pytest.raises(TransportError) as caught:
+            await _received(pieces, max_line_bytes=100)
 
-
-@pytest.mark.parametrize(
-    "pieces",
-    [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"ok\n" + b"x" * 101 + b"\nok\n"], [b"x" * 99 + b"yy\nok\n"]],
-    ids=["one", "pieces", "inside", "ended"],
-)
-async def test_line_beyond_the_limit_ends_the_connection(pieces: list[bytes]) -> None:
-    """One byte more than the limit is an error, and no line received with it is returned."""
-    with pytest.raises(TransportError) as caught:
-        await _received(pieces, max_line_bytes=100)
-
-    assert "too_big" == caught.value.reason
+        assert "too_big" == caught.value.reason
 
 
 async def test_endless_line_is_not_read_to_its_end() -> None:
@@ -111,23 +104,10 @@ def _reset(connection: socket.socket) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-@pytest.mark.parametrize(
-    ("converse", "reasons"),
-    [(_close, {"closed", "connection"}), (_reset, {"connection"})],
-    ids=["closed", "reset"],
-)
-async def test_end_of_a_connection_is_a_transport_error(
-    converse: Callable[[socket.socket], None], reasons: set[str]
-) -> None:
-    """A close or a reset by the peer is an expected error, and an incomplete line is dropped."""
-    with line_peer(converse) as peer:
-        trouble = await trouble_with(peer.url(), tls_context(None, None))
-
-    assert trouble.reason in reasons
-
-
-async def test_lines_before_the_end_are_returned() -> None:
-    """Complete lines received before the peer closed are not lost."""
+async def test_end_of_a_connection_is_a_transport_error() -> None:
+    """Complete lines received before the peer closed are not lost, an incomplete one is dropped."""
+    with line_peer(_reset) as peer:
+        assert "connection" == (await trouble_with(peer.url(), tls_context(None, None))).reason
     with line_peer(_close) as peer:
         async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
             first = await lines_of(connection, 1)

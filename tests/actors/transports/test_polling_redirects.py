@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import httpx2
 import pytest
 
@@ -40,7 +42,7 @@ def _moved(location: str, status: int = 302) -> httpx2.Response:
     "location", ["/new/f.csv", "f.csv", "//{host}/new/f.csv", "http://{host}/new/f.csv"]
 )
 async def test_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: int, location: str) -> None:
-    """The new address is requested with the same validators."""
+    """The new address is requested with the same validators, which are those of its file."""
     target = location.format(host=f"127.0.0.1:{peer.port}")
     peer.answers["/new/old.csv"] = respond(status=status, headers={"Location": target})
     peer.answers["/new/f.csv"] = respond(BODY, headers={"ETag": '"new"'})
@@ -48,14 +50,8 @@ async def test_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: int
 
     assert (answer.body, answer.validators) == (BODY, Validators('"new"', None))
     assert [asked.headers["if-none-match"] for asked in peer.asked] == ['"old"', '"old"']
-
-
-async def test_304_after_a_redirect_confirms(peer: HttpPeer) -> None:
-    """The validators are those of the file at the last address."""
-    peer.answers["/old.csv"] = respond(status=302, headers={"Location": "/f.csv"})
-    peer.answers["/f.csv"] = respond(status=304)
-
-    assert await fetch(peer.url("/old.csv"), Validators('"one"', None)) == NotModified(0.0)
+    peer.answers["/new/f.csv"] = respond(status=304)
+    assert await fetch(peer.url("/new/old.csv"), Validators('"new"', None)) == NotModified(0.0)
 
 
 @pytest.mark.parametrize("location", ELSEWHERE)
@@ -87,6 +83,7 @@ async def test_redirect_elsewhere_is_refused(peer: HttpPeer, location: str) -> N
             b"/" + b"a" * 70_000,
             b"\\\\other\\f.csv",
             b"/\x7f",
+            b"",
         ),
     ],
 )
@@ -95,13 +92,6 @@ async def test_invalid_location_is_a_transport_error(peer: HttpPeer, location: b
     peer.answers["/f.csv"] = raw(
         b"HTTP/1.1 302 Moved\r\nContent-Length: 0\r\nLocation: " + location + b"\r\n\r\n"
     )
-
-    assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
-
-
-async def test_redirect_without_a_location_is_refused(peer: HttpPeer) -> None:
-    """Without a Location there is no address to request."""
-    peer.answers["/f.csv"] = respond(status=301)
 
     assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
 
@@ -120,30 +110,19 @@ async def test_redirects_are_limited(peer: HttpPeer, first: str) -> None:
     assert len(peer.asked) == MAX_REDIRECTS + 1
 
 
-async def test_redirect_from_http_to_https_is_followed() -> None:
-    """A redirect to https on the same host is followed, and one back to http is refused."""
-    sites = {
-        "http://feed.example/f.csv": _moved("https://feed.example/f.csv", 301),
-        "https://feed.example/f.csv": _moved("http://feed.example/f.csv"),
-    }
-    async with Scripted(sites) as transport:
-        with pytest.raises(TransportError, match="not followed"):
-            await transport.fetch("http://feed.example/f.csv", Validators())
-
-    assert transport.asked == list(sites)
-
-
 @pytest.mark.parametrize(
-    ("before", "after"),
+    "chain",
     [
-        ("http://feed.example", "https://feed.example:8443"),
-        ("http://feed.example:8080", "https://feed.example"),
+        ["http://feed.example", "https://feed.example", "http://feed.example"],
+        ["http://feed.example", "https://feed.example:8443"],
+        ["http://feed.example:8080", "https://feed.example"],
     ],
 )
-async def test_redirect_to_another_port_is_refused(before: str, after: str) -> None:
-    """Also with TLS: at another port of the same host there may be somebody else's service."""
-    async with Scripted({f"{before}/f.csv": _moved(f"{after}/f.csv")}) as transport:
+async def test_redirect_from_http_to_https_alone_is_followed(chain: list[str]) -> None:
+    """Not back, nor to another port: there may be somebody else's service."""
+    sites = {f"{before}/f.csv": _moved(f"{after}/f.csv") for before, after in reversed([*pairwise(chain)])}
+    async with Scripted(sites) as transport:
         with pytest.raises(TransportError, match="not followed"):
-            await transport.fetch(f"{before}/f.csv", Validators())
+            await transport.fetch(f"{chain[0]}/f.csv", Validators())
 
-    assert transport.asked == [f"{before}/f.csv"]
+    assert transport.asked == [f"{place}/f.csv" for place in chain[:-1]]
