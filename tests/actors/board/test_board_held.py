@@ -14,7 +14,7 @@ from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, ListId, Removal, Scope, SourceMatchId
+from actors.core.messages import Batch, ListId, Scope
 from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.systems.committing import Committing
@@ -24,7 +24,6 @@ RULES = BoardRules(expire_after_kickoff_s=10_800.0)
 EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
 SOON, LATER = match("soon", start_time=int(WALL_0) + 3600), match("later")
 TWO_DAYS_S = 172_800.0
-OTHER = Scope("other")
 
 
 class Stage:
@@ -67,19 +66,6 @@ def test_list_is_not_held_after_a_wrong_clock_removed_a_match() -> None:
     assert (["later", "soon"], True) == (stage.shown(), stage.holds())
 
 
-@pytest.mark.parametrize("is_complete", [True, False])
-def test_list_is_not_held_after_a_wrong_clock_kept_a_match_off(*, is_complete: bool) -> None:
-    """A match that arrives while the clock is ahead, in a list or a delta, is missing once it is right."""
-    stage = Stage()
-    stage.take(batch([LATER]))
-    stage.clock.wall += 20_000.0
-    stage.take(batch([SOON], complete=is_complete))
-    ahead = stage.holds()
-    stage.clock.wall -= 20_000.0
-
-    assert (True, False) == (ahead, stage.holds())
-
-
 def test_list_stays_held_when_a_match_ends() -> None:
     """A list whose matches end in time stays held, also if the clock goes back by less than that."""
     stage = Stage()
@@ -90,32 +76,6 @@ def test_list_stays_held_when_a_match_ends() -> None:
     stage.clock.wall -= 400.0
 
     assert ((["later"], True), True) == (over, stage.holds())
-
-
-@pytest.mark.parametrize("is_complete", [True, False])
-def test_list_is_not_held_after_another_scope_took_a_match(*, is_complete: bool) -> None:
-    """When the other scope drops the match, only the list that still contains it can bring it back."""
-    stage = Stage()
-    stage.take(batch([SOON, LATER]), batch([], scope=OTHER, list_id="other-1"))
-    before = stage.holds()
-    stage.take(batch([SOON], scope=OTHER, list_id="other-1", complete=is_complete, received_mono=1.0))
-    moved = stage.holds(), stage.holds("other-1", OTHER), stage.shown()
-    stage.take(batch([], scope=OTHER, list_id="other-2", received_mono=2.0))
-    dropped = stage.holds(), stage.shown()
-    stage.take(batch([SOON, LATER], received_mono=3.0))
-
-    assert (True, (False, True, ["later", "soon"])) == (before, moved)
-    assert ((False, ["later"]), (True, ["later", "soon"])) == (dropped, (stage.holds(), stage.shown()))
-
-
-def test_removal_does_not_affect_another_scope() -> None:
-    """A removal removes a match only within its own scope."""
-    stage = Stage()
-    stage.take(batch([LATER]), batch([], scope=OTHER))
-    gone = [Removal(SourceMatchId("later"), "withdrawn")]
-    stage.take(batch(removals=gone, scope=OTHER, complete=False))
-
-    assert (["later"], True) == (stage.shown(), stage.holds())
 
 
 LISTED = [match(f"m{at}", start_time=int(WALL_0) + 3600 * at) for at in range(-6, 3)]

@@ -85,51 +85,6 @@ def test_own_time_of_the_source_counts_where_it_is_earlier(age_s: float, after_s
     assert (BOTH, LEFT) == (before, gone)
 
 
-def test_confirmation_extends_the_age() -> None:
-    """A confirmation is as good as a list: the age counts from then."""
-    base = _after(EMPTY, _list(IN_PLAY, LATER), START)
-    confirmed = _after(base, _confirmation(_later(30.0)), _later(30.0))
-
-    before, gone = (_shown(_after(confirmed, None, _later(at))) for at in (89.9, 90.0))
-
-    assert (BOTH, LEFT) == (before, gone)
-
-
-def test_price_is_too_old_from_the_kick_off_on() -> None:
-    """A price that was confirmed ten minutes ago leaves at the kick-off, by the wall clock."""
-    listed = [match("in-play", start_time=int(WALL_0) + 600), LATER]
-    base = _after(EMPTY, _list(*listed), START)
-
-    before, gone = (_after(base, None, _later(at)) for at in (599.9, 600.0))
-
-    assert (WALL_0 + 600, WALL_0 + 600) == (base.deadlines.kick_off, base.list_deadlines(ALDER).kick_off)
-    assert (BOTH, LEFT) == (_shown(before), _shown(gone))
-
-
-def test_end_of_its_day_counts_where_the_kick_off_is_unknown() -> None:
-    """A match of which only the day is known has certainly begun at the end of that day."""
-    listed = [match("in-play", start_time=None, latest_start=KICK_OFF), match("later", start_time=None)]
-    base = _after(EMPTY, _list(*listed), START)
-
-    assert LEFT == _shown(_after(base, None, _later(60.0)))
-
-
-def test_only_a_list_brings_it_back() -> None:
-    """A confirmation does not, the next complete list does, and until then the list is not held."""
-    base = _after(EMPTY, _list(IN_PLAY, LATER), START)
-    gone = _after(base, None, _later(70.0))
-    confirmed = _after(gone, _confirmation(_later(71.0)), _later(71.0))
-    back = _after(confirmed, _list(IN_PLAY, LATER, now=_later(80.0)), _later(80.0))
-
-    held = [
-        snapshot.holds(ALDER, SCOPE, batch().list_id, WALL_0 + 80.0, RULES.max_matches)
-        for snapshot in (base, gone, confirmed, back)
-    ]
-
-    assert [LEFT, LEFT, BOTH] == [_shown(snapshot) for snapshot in (gone, confirmed, back)]
-    assert [True, False, False, True] == held
-
-
 def test_list_whose_own_prices_are_old_is_held() -> None:
     """The same list again could not show the match either, so a conditional poll is as good."""
     base = _after(EMPTY, _list(_vouched(720.0), LATER), START)
@@ -185,18 +140,3 @@ def test_longer_delay_makes_all_prices_of_the_list_older() -> None:
     confirmation = msgspec.structs.replace(_confirmation(_later(1.0)), delay_s=180.0)
 
     assert LEFT == _shown(_after(base, confirmation, _later(1.0)))
-
-
-def test_price_of_before_the_kick_off_leaves_at_it() -> None:
-    """To the second, however newly it was confirmed; a list that still has it does not bring it back."""
-    at = int(WALL_0) + 30
-    ending = match("ending", start_time=at, latest_start=at)
-    other = match("other", start_time=at)
-    base = _after(EMPTY, _list(ending, other), START)
-
-    before = _after(base, None, _later(29.9))
-    after = _after(before, None, _later(30.0))
-    again = _after(after, _list(ending, other, now=_later(31.0)), _later(31.0))
-
-    assert ["ending", "other"] == _shown(before)
-    assert [["other"], ["other"]] == [_shown(after), _shown(again)]

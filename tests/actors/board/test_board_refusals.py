@@ -47,12 +47,6 @@ def _ids(snapshot: Snapshot) -> set[str]:
 LISTED = _after(EMPTY, batch([match("a"), match("b")], received_mono=5.0), mono=5.0)
 
 
-def test_list_that_is_already_stale_is_refused() -> None:
-    """Exactly `stale_after_s` after its receipt a list is stale, and is refused."""
-    for age, expected in [(29.999, Verdict.ACCEPTED), (30.0, Verdict.LATE), (30.001, Verdict.LATE)]:
-        assert expected is _verdict(EMPTY, batch([match("a")], received_mono=100.0), mono=100.0 + age), age
-
-
 def test_stale_news_ends_a_list_that_would_hold_longer() -> None:
     """What was listed before is older still; it may have said that it holds longer, far from a kick-off."""
     for mono, left in [(4.0, {"a", "b"}), (6.0, set())]:
@@ -60,30 +54,6 @@ def test_stale_news_ends_a_list_that_would_hold_longer() -> None:
         verdicts, snapshot = _applied(LISTED, [news], _at(8.0))
 
         assert ([Verdict.LATE], left) == (verdicts, _ids(snapshot))
-
-
-def test_batch_older_than_the_board_is_refused() -> None:
-    """Order is the order of receipt: a batch older than the list is refused, an equally old one is not."""
-    for mono, expected in [(4.999, Verdict.OUTDATED), (5.0, Verdict.ACCEPTED), (5.001, Verdict.ACCEPTED)]:
-        for complete in [True, False]:
-            assert expected is _verdict(
-                LISTED, batch([match("c")], complete=complete, received_mono=mono), mono=6.0
-            ), (mono, expected)
-
-
-def test_age_is_compared_within_a_scope() -> None:
-    """A list of one scope may be older than the list of another scope."""
-    assert Verdict.ACCEPTED is _verdict(LISTED, batch([], scope="other", received_mono=1.0), mono=6.0)
-
-
-def test_source_time_does_not_order_batches() -> None:
-    """Without a declared sequence, order is the order of receipt, whatever the source's own time says."""
-    behind = batch([match("a", prices=(2.1, 3.5, 4.0), source_time=WALL_0 - 3600)], received_mono=6.0)
-
-    snapshot = _after(LISTED, behind, mono=6.0)
-
-    (shown,) = entries_of(snapshot.books[BOOKMAKER].chunks)
-    assert (2.1, WALL_0 - 3600) == (shown.match.home_price, shown.updated)
 
 
 @pytest.mark.parametrize("matches", [0, 1])
@@ -106,19 +76,6 @@ def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
 
     assert ([Verdict.UNFOUNDED], set()) == (verdicts, _ids(snapshot))
     assert base is snapshot
-
-
-def test_id_belongs_to_the_scope_that_listed_it_last() -> None:
-    """After a move, the old scope neither removes the match nor keeps it on the board."""
-    base = _after(
-        LISTED, batch([match("a")], scope="other", received_mono=6.0, stale_after_s=10.0), mono=6.0
-    )
-    without_it = _after(base, batch([match("b")], received_mono=15.0), mono=15.0)
-    board = Board(without_it, RULES)
-    run_now(board.expire(_at(16.0)))
-
-    assert base.version == LISTED.version
-    assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(run_now(board.finish(START))))
 
 
 NUMBERLESS = [

@@ -60,35 +60,6 @@ def test_cut_list_is_held_until_there_is_room(*, is_complete: bool) -> None:
     assert ([True, True, False, True], ["a", "c", "d"]) == (held, _ids(board))
 
 
-def test_matches_on_the_board_stay() -> None:
-    """A match on the board stays wherever it stands in the next list."""
-    base, _ = _applied(EMPTY, _listed("a", "b", "c"))
-    snapshot, (applied,) = _applied(base, _listed("x", "y", "c", "b", "a"))
-
-    assert ["a", "b", "c"] == _ids(snapshot)
-    assert 2 == applied.too_many
-
-
-def test_removed_matches_make_room() -> None:
-    """A removed match makes room for a new one of the same list or delta."""
-    base, _ = _applied(EMPTY, _listed("a", "b", "c"))
-    by_list, _ = _applied(base, _listed("x", "y", "c"))
-    delta = batch(
-        [match("x"), match("y")], removals=[Removal(SourceMatchId("a"), "withdrawn")], complete=False
-    )
-    by_delta, (applied,) = _applied(base, delta)
-
-    assert (["c", "x", "y"], ["b", "c", "x"], 1) == (_ids(by_list), _ids(by_delta), applied.too_many)
-
-
-def test_limit_applies_to_all_lists_of_a_bookmaker_together() -> None:
-    """A match that moves from one list to another needs no additional room."""
-    base, _ = _applied(EMPTY, _listed("a", "b"), _listed("x", "y", scope="other"))
-    moved, (applied,) = _applied(base, _listed("x", "b", "z", scope="other"))
-
-    assert (["a", "b", "x"], ["a", "b", "x"], 1) == (_ids(base), _ids(moved), applied.too_many)
-
-
 BATCHES = st.builds(
     lambda ids, gone, complete, scope: batch(
         [match(match_id) for match_id in ids],
@@ -105,7 +76,7 @@ BATCHES = st.builds(
 
 @given(st.lists(BATCHES, max_size=12))
 def test_limit_is_never_exceeded(batches: list[Batch]) -> None:
-    """For any batches, listed matches on the board stay and each new match is added or counted."""
+    """For any batches, listed matches on the board stay and each new match is added while there is room."""
     snapshot = EMPTY
     for change in batches:
         before = set(_ids(snapshot))
@@ -116,3 +87,4 @@ def test_limit_is_never_exceeded(batches: list[Batch]) -> None:
         if applied.verdict is Verdict.ACCEPTED:
             assert before & listed <= after
             assert len(listed - after) == applied.too_many
+            assert 3 == len(after) or not applied.too_many

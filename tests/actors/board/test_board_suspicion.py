@@ -16,7 +16,7 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
 from actors.markets.market import Kind, market_of
 from tests.support.builders.boards import START
-from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
+from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match, withdrawn
 from tests.support.time.virtual import WALL_0
 
 RULES = BoardRules()
@@ -166,19 +166,8 @@ def test_third_suspect_list_in_a_row_is_accepted() -> None:
     assert (0, 33.0) == (snapshot.books[BOOKMAKER].lists[SCOPE].doubted, snapshot.valid_until)
 
 
-def test_suspect_lists_are_counted_across_commits() -> None:
-    """The count goes on when each list has its own commit, as with polls minutes apart."""
-    verdicts: list[Verdict] = []
-    snapshot = FULL
-    for poll in range(3):
-        found, snapshot = _applied(snapshot, [_list(SMALL, 1.0 + poll)])
-        verdicts += found
-
-    assert [SUSPECT, SUSPECT, ACCEPTED] == verdicts
-
-
 def test_accepted_list_in_between_restarts_the_count() -> None:
-    """Three suspect lists in a row are needed: an accepted list in between resets the count."""
+    """Three suspect lists in a row are needed, each in a commit of its own: an accepted one resets it."""
     batches = [
         _list(SMALL, 1.0),
         _list(SMALL, 2.0),
@@ -188,7 +177,12 @@ def test_accepted_list_in_between_restarts_the_count() -> None:
         _list(SMALL, 6.0),
     ]
 
-    assert [SUSPECT, SUSPECT, ACCEPTED, SUSPECT, SUSPECT, ACCEPTED] == _applied(FULL, batches)[0]
+    verdicts, snapshot = list[Verdict](), FULL
+    for polled in batches:
+        found, snapshot = _applied(snapshot, [polled])
+        verdicts += found
+
+    assert [SUSPECT, SUSPECT, ACCEPTED, SUSPECT, SUSPECT, ACCEPTED] == verdicts
 
 
 def test_refused_batch_in_between_keeps_the_count() -> None:
@@ -201,11 +195,13 @@ def test_refused_batch_in_between_keeps_the_count() -> None:
     assert expected == _applied(FULL, batches)[0]
 
 
-def test_any_list_is_accepted_after_staleness() -> None:
-    """After the previous list has been withdrawn there is nothing to lose, so no list is suspect."""
+@pytest.mark.parametrize("is_stale", [True, False])
+def test_any_list_is_accepted_after_a_withdrawal(*, is_stale: bool) -> None:
+    """There is nothing to lose, whether the list was stale or its source withdrew it."""
     doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
     board = Board(doubted, RULES)
-    run_now(board.expire(Instant(30.0, WALL_0)))
+    now = Instant(30.0, WALL_0)
+    run_now(board.expire(now) if is_stale else board.apply(withdrawn(received_mono=10.0), now))
 
     assert run_now(board.finish(START)).books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(run_now(board.finish(START)), [_list(SMALL, 31.0)])[0]

@@ -128,31 +128,6 @@ def test_find_returns_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted
     assert expected is find(chunks, SourceMatchId(wanted))
 
 
-def test_no_change_returns_the_same_chunks() -> None:
-    """Without a change the chunks are the same objects."""
-    before = _chunks(IDS[:300])
-
-    assert before == run_now(Chunk.changed(before, {}))
-
-
-def test_all_entries_can_be_removed() -> None:
-    """A board without entries has no chunk, since no chunk is empty."""
-    before = _chunks(IDS[:300])
-
-    assert () == run_now(Chunk.changed(before, dict.fromkeys(IDS[:300])))
-
-
-def test_ids_are_ordered_by_code_points() -> None:
-    """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
-    match_ids = [SourceMatchId(name) for name in ("~", "a", "_", "A", "9", "10", ".", "-")]
-
-    chunks = run_now(Chunk.changed((), {match_id: _entry(match_id) for match_id in match_ids}))
-
-    assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [
-        entry.source_match_id for entry in entries_of(chunks)
-    ]
-
-
 @pytest.mark.parametrize(
     ("starts", "expected"), [([5, 3, None], 3.0), ([None, None, None], inf), ([0, 7, 9], 0.0)]
 )

@@ -65,15 +65,6 @@ def test_changes_are_in_the_order_of_the_list() -> None:
     )
 
 
-def test_only_the_last_change_of_a_match_counts() -> None:
-    """A match that changed several times is listed once, with its present content."""
-    history = _history(ONE, TWO)
-
-    (changed,) = _recent(history, 1001).shown
-    assert (TWO.version, 2.1) == (changed.version, changed.entry and changed.entry.match.home_price)
-    assert 3 == len(_since(history, 1000))
-
-
 def test_view_has_its_own_changes_and_version() -> None:
     """Changes of another bookmaker affect neither the changes nor the version of a bookmaker's view."""
     history = _history(ONE, TWO)
