@@ -181,6 +181,7 @@ class Life:
         assert (version if self._changes(bookmaker, is_v2=False) else old.v1_version) == book.v1_version
         assert (version if self._changes(bookmaker, is_v2=True) else old.v2_version) == book.v2_version
         assert bool(naive.deadlines()) == book.is_serving
+        assert naive.lists.keys() == book.lists.keys()
         assert (book is old) or bookmaker in self.touched
         for scope, known in book.lists.items():
             if self.snapshot.holds(bookmaker, scope, known.list_id, self.now.wall, RULES.max_matches):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from itertools import product
 from typing import NamedTuple
 
 import msgspec
@@ -125,23 +126,6 @@ def test_withdrawal_is_no_confirmation() -> None:
     assert (False, True) == (withdrawn().is_confirmation, batch(complete=False).is_confirmation)
 
 
-def test_later_of_two_at_one_instant_counts() -> None:
-    """Batches with equal receive times are ordered by arrival."""
-    first, second = batch([match("a")]), batch([match("b")], list_id="list-2")
-
-    assert second is merged_batches(first, second)
-
-
-def test_confirmation_changes_the_time_only() -> None:
-    """A confirmation confirms the waiting batch and does not change its content."""
-    old = batch([match("a")], removals=_removals("b"))
-
-    merged = merged_batches(old, batch(complete=False, received_mono=9.0))
-
-    expected = batch([match("a")], removals=_removals("b"), received_mono=9.0, received_at=WALL_0)
-    assert expected == merged
-
-
 def test_image_stays_an_image() -> None:
     """Whatever is merged into it, it stays an image, which is never suspect."""
     old = batch([match("a"), match("b")], is_image=True)
@@ -207,33 +191,6 @@ def _document(list_id: str = "list-1", mono: float = 0.0) -> Document:
     return Document(SCOPE, ListId(list_id), object(), WALL_0 + mono, mono, 30.0)
 
 
-def test_newest_document_waits() -> None:
-    """A document is a complete list: a newer one replaces any waiting delivery, an older one never does."""
-    old, new = _document("list-1", 1.0), _document("list-2", 2.0)
-    older_batches = [batch(received_mono=1.0), batch(complete=False, received_mono=1.0)]
-
-    assert new is merged_deliveries(old, new)
-    assert new is merged_deliveries(new, old)
-    assert all(
-        new is merged_deliveries(change, new) is merged_deliveries(new, change) for change in older_batches
-    )
-
-
-def test_later_of_two_documents_at_one_instant_counts() -> None:
-    """Documents with equal receive times are ordered by arrival."""
-    first, second = _document("list-1"), _document("list-2")
-
-    assert second is merged_deliveries(first, second)
-
-
-def test_newer_complete_batch_replaces_a_document() -> None:
-    """A complete list replaces an older one, whether it is a document or a batch."""
-    new = batch([match("a")], received_mono=1.0)
-
-    assert new is merged_deliveries(_document(), new)
-    assert new is merged_deliveries(new, _document())
-
-
 def test_confirmation_moves_the_time_of_its_document() -> None:
     """A waiting document is confirmed like a batch, with the lifetime of the confirmation."""
     document = _document("list-1")
@@ -242,6 +199,25 @@ def test_confirmation_moves_the_time_of_its_document() -> None:
     merged = merged_deliveries(document, confirmation)
 
     assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, 20.0) == merged
+
+
+def test_newer_of_two_whole_deliveries_counts() -> None:
+    """A document, a complete list and a withdrawal each replace an older delivery, whatever it is.
+
+    Of two at one instant the later arrival counts.
+    """
+    whole = [
+        lambda mono: _document(f"list-{mono}", mono),
+        lambda mono: batch([match("a")], received_mono=mono, list_id=f"list-{mono}"),
+        lambda mono: withdrawn(received_mono=mono),
+    ]
+    for make_old, make_new in product(
+        [*whole, lambda mono: batch(complete=False, received_mono=mono)], whole
+    ):
+        old, new, equal = make_old(1.0), make_new(2.0), make_new(1.0)
+
+        assert new is merged_deliveries(old, new) is merged_deliveries(new, old)
+        assert equal is merged_deliveries(old, equal)
 
 
 def test_batches_on_delivery_are_merged_as_batches() -> None:
@@ -262,11 +238,3 @@ def test_waiting_list_is_outdated_by_a_newer_confirmation_of_another() -> None:
 
     assert confirmation == merged_deliveries(document, confirmation)
     assert confirmation == merged_batches(complete, confirmation)
-
-
-def test_newer_withdrawal_replaces_a_waiting_document() -> None:
-    """Of a document and a withdrawal the newer one counts."""
-    gone, older, newer = withdrawn(received_mono=2.0), _document(mono=1.0), _document(mono=3.0)
-
-    assert gone is merged_deliveries(older, gone) is merged_deliveries(gone, older)
-    assert newer is merged_deliveries(gone, newer) is merged_deliveries(newer, gone)

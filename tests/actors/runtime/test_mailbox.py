@@ -65,15 +65,6 @@ def test_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
     assert [Item("b", (1,))] == drained(box)
 
 
-def test_acknowledged_item_is_not_blamed() -> None:
-    """A crash between two turns is not due to the last item of the turn before."""
-    box = filled("a")
-    box.get_nowait()
-    box.ack_all()
-
-    assert box.requeue_unacked() is None
-
-
 def test_discarded_item_is_gone_and_the_others_keep_their_order() -> None:
     """Discarding leaves no key without an item."""
     box = filled("a", "b", "c")

@@ -5,37 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.runtime.backoff import (
-    RestartWindow,
-)
-
-
-def _quarantined(window: RestartWindow, now: float) -> float:
-    """Let it crash at once until it is quarantined; return the duration."""
-    while (length := window.crashed(now)) is None:
-        pass
-    return length
-
-
-def test_quarantine_by_order_doubles_as_well() -> None:
-    """A quarantine ordered from outside counts like any other, with its probation."""
-    window = RestartWindow()
-
-    assert [window.quarantined(0.0), window.crashed(100.0), window.quarantined(300.0)] == [
-        60.0,
-        120.0,
-        240.0,
-    ]
-
-
-def test_quarantine_by_order_is_reset_as_well() -> None:
-    """Ten minutes without a crash after readmission reset the duration, whatever the cause was."""
-    by_order, by_crash = RestartWindow(), RestartWindow()
-    by_order.quarantined(0.0)
-    by_crash.quarantined(0.0)
-
-    assert (60.0, 60.0) == (by_order.quarantined(5000.0), _quarantined(by_crash, 5000.0))
-
+from actors.runtime.backoff import RestartWindow
 
 # In halves of a second, so that sums are exact and hit the edges of the windows.
 GAPS = st.lists(
@@ -43,7 +13,7 @@ GAPS = st.lists(
 )
 
 
-def _model(crashes: list[float]) -> list[float | None]:
+def quarantines(crashes: list[float]) -> list[float | None]:
     """Return the quarantine after each crash, as docs/operations.md describes it."""
     verdicts: list[float | None] = []
     counted: list[float] = []
@@ -69,14 +39,19 @@ def _model(crashes: list[float]) -> list[float | None]:
 @settings(max_examples=300, derandomize=True)
 def test_every_verdict_equals_the_model(gaps: list[int]) -> None:
     """Each crash has the verdict that its whole history demands; no crash falls into a quarantine."""
-    window = RestartWindow()
-    crashes: list[float] = []
-    verdicts: list[float | None] = []
-    now = 0.0
+    window, crashes, verdicts, now = RestartWindow(), list[float](), list[float | None](), 0.0
     for gap in gaps:
         now += gap / 2
         crashes.append(now)
         verdicts.append(window.crashed(now))
         now += verdicts[-1] or 0.0
 
-    assert _model(crashes) == verdicts
+    assert quarantines(crashes) == verdicts
+
+
+def test_quarantine_by_order_counts_like_any_other() -> None:
+    """It has its probation and doubles the next; ten minutes without a crash reset the duration."""
+    window = RestartWindow()
+    found = [window.quarantined(0.0), window.crashed(100.0), window.quarantined(300.0)]
+
+    assert [60.0, 120.0, 240.0, 60.0] == [*found, window.quarantined(5000.0)]

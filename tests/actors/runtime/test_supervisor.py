@@ -80,9 +80,17 @@ async def test_actor_is_waiting_before_its_start() -> None:
     assert (ActorState.WAITING, None, 0) == (spec.status.state, spec.status.since, spec.status.starts)
 
 
-async def test_exception_restarts_a_fresh_instance_at_once() -> None:
-    """A crash causes no pause: another instance runs at the same moment, and the record has the error."""
-    start = Once(7.0, _raise)
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (_raise, "ValueError: broken"),
+        (_return, "ActorReturned: it returned, but must run until it is cancelled"),
+        (_be_cancelled, "ActorReturned: it was cancelled, but not by its supervisor"),
+    ],
+)
+async def test_crash_restarts_a_fresh_instance_at_once(failure: Failure, error: str) -> None:
+    """Another instance runs at the same moment, and the record has the error; a return is one."""
+    start = Once(7.0, failure)
     spec = ChildSpec(ActorStatus("a"), start)
 
     async with supervised(spec):
@@ -92,9 +100,7 @@ async def test_exception_restarts_a_fresh_instance_at_once() -> None:
         (_, fresh) = start.made
         assert isinstance(fresh, Ticker)
         assert [7.0] == fresh.ticks
-        since = WALL_0 + 7
-        error = "ValueError: broken"
-        expected = ActorStatus("a", ActorState.RUNNING, since, starts=2, crashes=1, last_error=error)
+        expected = ActorStatus("a", ActorState.RUNNING, WALL_0 + 7, starts=2, crashes=1, last_error=error)
         assert expected == spec.status
 
 
@@ -108,17 +114,6 @@ async def test_crash_is_logged_once_with_its_stack() -> None:
     expected = ("actor.crashed", "a", 1, "error")
     assert expected == (crash["event"], crash["actor"], crash["crashes"], crash["log_level"])
     assert "_raise" in [frame.name for frame in extract_tb(crash["exc_info"].__traceback__)]
-
-
-async def test_return_is_a_crash() -> None:
-    """An actor that returns has a bug; it is restarted like one that raised."""
-    spec = ChildSpec(ActorStatus("a"), Once(7.0, _return))
-
-    async with supervised(spec):
-        await anyio.sleep(8)
-
-        assert (2, 1, ActorState.RUNNING) == (spec.status.starts, spec.status.crashes, spec.status.state)
-        assert str(spec.status.last_error).startswith("ActorReturned: ")
 
 
 @pytest.mark.parametrize("failure", [_raise, _return, _be_cancelled])

@@ -49,14 +49,19 @@ class Staying:
         await anyio.sleep_forever()
 
 
-@pytest.mark.parametrize("where", ["itself", "beside", "task"])
+@pytest.mark.parametrize("where", ["start", "itself", "beside", "task"])
 @pytest.mark.parametrize("error", EXITS, ids=lambda error: type(error).__name__)
 async def test_exit_is_a_crash_of_one_actor(error: BaseException, where: str) -> None:
-    """A fresh instance replaces it, the log names actor and exception, other actors are not affected."""
+    """A fresh instance replaces it, the log names actor and exception, other actors are not affected.
+
+    Also if it is raised while the instance is made.
+    """
     other = ChildSpec(ActorStatus("other"), Staying)
     leaving = ActorStatus("leaving")
 
     def start() -> Actor:
+        if where == "start" and not leaving.crashes:
+            raise error
         return Staying() if leaving.crashes else Leaving(error, where)
 
     with capture_logs() as logs:
@@ -71,22 +76,6 @@ async def test_exit_is_a_crash_of_one_actor(error: BaseException, where: str) ->
             )
             assert (ActorState.RUNNING, 1) == (other.status.state, other.status.starts)
     assert [("actor.crashed", "leaving")] == [(line["event"], line["actor"]) for line in logs]
-
-
-@pytest.mark.parametrize("error", EXITS, ids=lambda error: type(error).__name__)
-async def test_exit_in_a_start_is_a_crash_of_one_actor(error: BaseException) -> None:
-    """What is raised while an instance is made counts like what it raises itself."""
-    status = ActorStatus("leaving")
-
-    def start() -> Actor:
-        if not status.crashes:
-            raise error
-        return Staying()
-
-    async with supervised(ChildSpec(status, start)):
-        await settle()
-
-        assert (ActorState.RUNNING, 2, 1) == (status.state, status.starts, status.crashes)
 
 
 async def test_contained_task_can_be_cancelled() -> None:

@@ -67,7 +67,7 @@ class NaiveBook:
         known = self.lists.get(batch.scope)
         if now.mono >= batch.received_mono + batch.stale_after_s:
             if known is not None and batch.received_mono > known.confirmed:
-                self.withdraw(batch.scope)
+                self._end({batch.scope})
             return "late"
         if known is not None and batch.received_mono < known.confirmed:
             return "outdated"
@@ -110,11 +110,15 @@ class NaiveBook:
             self._keep(lambda row: row.scope != scope)
 
     def go_stale(self, now: Instant) -> None:
-        """Withdraw all lists that have reached their deadline; forget the empty ones beside another."""
-        stale = {scope for scope, known in self.lists.items() if now.mono >= known.deadline}
+        """End all lists that have reached their deadline."""
+        on_board = {scope: known for scope, known in self.lists.items() if not known.withdrawn}
+        self._end({scope for scope, known in on_board.items() if now.mono >= known.deadline})
+
+    def _end(self, stale: set[Scope]) -> None:
+        """Withdraw stale lists; forget the empty ones beside another."""
         full = {row.scope for row in self.rows.values()}
         if any(scope not in stale and not known.withdrawn for scope, known in self.lists.items()):
-            for scope in [scope for scope in stale - full if not self.lists[scope].withdrawn]:
+            for scope in stale - full:
                 del self.lists[scope]
         for scope in stale & self.lists.keys():
             self.withdraw(scope)
