@@ -81,14 +81,6 @@ def _admitted(matches: list[Any]) -> Batch:
     return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), Bounds())).batch
 
 
-@pytest.mark.parametrize(("value", "expected"), [(2.5, 2.5), (2, 2.0), (inf, inf)])
-def test_number_is_a_plain_float(value: float, expected: float) -> None:
-    """An int is a number as well, as it is for annotations."""
-    made = number(value, "lag_s")
-
-    assert (float, expected) == (type(made), made)
-
-
 @pytest.mark.parametrize("value", [*JUNK, Float(2.5), Int(2), Fraction(2), np.float64(2.5), Decimal(2)])
 def test_value_that_is_not_a_number_is_refused(value: Any) -> None:
     """Texts, truth values and numbers of other types are refused by name."""
@@ -96,16 +88,19 @@ def test_value_that_is_not_a_number_is_refused(value: Any) -> None:
         number(value, "lag_s")
 
 
+@pytest.mark.parametrize(("value", "expected"), [(2.5, 2.5), (2, 2.0), (inf, inf)])
+def test_number_is_a_plain_float(value: float, expected: float) -> None:
+    """An int is a number as well, and infinity is one, for a plan that never asks again."""
+    made = number(value, "lag_s")
+
+    assert (float, expected, expected) == (type(made), made, seconds(value, "lag_s"))
+
+
 @pytest.mark.parametrize("value", [Str("Alder"), np.str_("Alder"), b"Alder", None, 1])
 def test_value_that_is_not_a_text_is_refused(value: Any) -> None:
     """A subclass of str may have another text than its value."""
     with pytest.raises(NotExactError, match=r"^title was a .*, must be a str$"):
         text(value, "title")
-
-
-def test_infinity_is_a_duration() -> None:
-    """Infinity is accepted, for a plan that never asks again."""
-    assert inf == seconds(inf, "interval_s")
 
 
 @given(st.lists(MATCHES, max_size=6))
@@ -144,15 +139,6 @@ def test_price_of_another_type_is_refused(field: str, odd: Any) -> None:
     reason = "price" if type(odd) is float else "type"
 
     assert ((), (Removal(SourceMatchId("m1"), reason),)) == (extract.matches, extract.removals)
-
-
-@pytest.mark.parametrize("price", [nan, inf, -inf])
-def test_price_that_is_not_finite_is_removed_before_recording(price: Any) -> None:
-    """JSON cannot hold such a price, and a recording would lose the other matches as well."""
-    odd = Match(SourceMatchId("m1"), "A", "B", None, 2.5, price, 3.1, None)
-    extract = exact_extract(Extract((odd,)))
-
-    assert ((), (Removal(SourceMatchId("m1"), "price"),)) == (extract.matches, extract.removals)
 
 
 def test_match_without_an_id_is_counted() -> None:
