@@ -15,7 +15,7 @@ from actors.matches.model import first_snapshot, fixtures_of
 from actors.monitoring.metrics import Counts
 from actors.runtime.actor import ActorState
 from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, CEDAR, ROSTER, TERMS, EqualNames
-from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.builders.messages import batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import settle
@@ -133,21 +133,6 @@ async def test_read_of_an_overdue_view_asks_for_a_turn() -> None:
         snapshot = await stage.published.read()
 
         assert (["alder_m1"], 0) == (shown, snapshot.books[BookmakerId("alder")].count)
-
-
-async def test_list_that_cannot_be_shown_is_withdrawn_in_a_turn() -> None:
-    """Once: when it is asked for again the entry has gone."""
-    stage = AggregatorStage("alder")
-    stage.intake.put_nowait(batch([match("a"), match("b")]))
-    async with supervised(stage.child):
-        await settle()
-        (entry, _) = stage.published.newest.books[BookmakerId("alder")].chunks[0].entries
-        for _ in range(2):
-            await stage.published.reject(BookmakerId("alder"), entry, "it has no JSON")
-
-        assert ([], 2) == (stage.shown(), stage.version)
-        assert [(BookmakerId("alder"), SCOPE, "it has no JSON")] == stage.rejected
-        assert not stage.intake.depth
 
 
 async def test_links_say_when_they_are_applied() -> None:

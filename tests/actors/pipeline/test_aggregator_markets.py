@@ -27,7 +27,7 @@ from tests.support.builders.markets import BTTS, KINDS, OU25, listed, of_markets
 from tests.support.builders.messages import batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
-from tests.support.time.virtual import WALL_0, VirtualClock, settle
+from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -94,38 +94,6 @@ async def test_batch_of_whose_markets_no_fixtures_can_be_made_is_dropped() -> No
         assert (2.0, 1.8) == fixture.listed[0].match.prices
 
 
-async def test_market_in_play_leaves_when_its_own_price_is_too_old() -> None:
-    """Of a match whose 1X2 prices are in a list that was confirmed since."""
-    rules = BoardRules(in_play_max_age_s=10.0)
-    stage, begun = _stage(rules), replace(A, start_time=int(WALL_0) - 60)
-    first = batch([begun], stale_after_s=300.0, scope="1x2")
-    totals = replace(batch(of_markets(begun, OU25), stale_after_s=300.0, scope="totals"), kinds=(OU,))
-    stage.intake.put_nowait(first)
-    stage.intake.put_nowait(totals)
-    async with supervised(stage.child):
-        await settle()
-        before = stage.version, _shown(stage, OU)
-        await anyio.sleep(10.0)
-        await stage.markets.published[OU].read()
-
-        assert (["alder_a over_under:2.5"], []) == (before[1], _shown(stage, OU))
-        assert (["alder_a"], before[0]) == (_shown(stage, Kind.ONE_X_TWO), stage.version)
-
-
-async def test_markets_of_a_match_that_is_over_leave() -> None:
-    """At the same time as its 1X2 prices."""
-    stage, long_ago = _stage(), replace(A, start_time=int(WALL_0) - 10_799)
-    of_all = listed(long_ago, *of_markets(long_ago, OU25, BTTS), bookmaker=ALDER)
-    stage.intake.put_nowait(replace(of_all, stale_after_s=300.0))
-    async with supervised(stage.child):
-        await settle()
-        before = [_shown(stage, kind) for kind in KINDS]
-        await anyio.sleep(3.0)
-
-        assert [1, 1, 0, 1] == [len(shown) for shown in before]
-        assert [[], [], [], []] == [_shown(stage, kind) for kind in KINDS]
-
-
 async def test_there_is_room_for_several_lines_of_each_match() -> None:
     """Those for which there is none are counted, as matches are."""
     stage = _stage(BoardRules(max_matches=1))
@@ -137,23 +105,6 @@ async def test_there_is_room_for_several_lines_of_each_match() -> None:
 
         assert (LINES, 1) == (len(_shown(stage, OU)), len(_shown(stage, Kind.BTTS)))
         assert 4 == stage.status.bookmakers[ALDER].rejected["too_many"]
-
-
-async def test_list_of_other_markets_is_none_of_1x2_prices() -> None:
-    """Its confirmation is one, although the 1X2 board has no such list."""
-    stage = _stage()
-    totals = replace(batch(of_markets(A, OU25), scope="totals"), kinds=(OU,))
-    stage.intake.put_nowait(totals)
-    async with supervised(stage.child):
-        await settle()
-        again = replace(totals, complete=False, matches=(), received_mono=0.5, kinds=KINDS)
-        stage.intake.put_nowait(again)
-        await settle()
-
-        assert not stage.published.newest.books[ALDER].lists
-        (state,) = stage.markets.published[OU].newest.books[ALDER].lists.values()
-        assert 0.5 == state.confirmed_mono
-        assert 0 == stage.version
 
 
 async def test_read_of_an_overdue_board_of_another_market_asks_for_a_turn() -> None:

@@ -90,19 +90,6 @@ async def test_304_after_a_withdrawal_restores_nothing(web: Web, tmp_path: Path)
         assert ALL == service.serving()
 
 
-async def test_identical_body_confirms_like_a_304(web: Web, tmp_path: Path) -> None:
-    """If a server without validators sends the same file again, the deadlines move and nothing else."""
-    web.answer = serving(file_of(1))
-    async with _confirmed(web, tmp_path) as service:
-        before, accepted = service.snapshot, service.system.status.board.verdicts["accepted"]
-        await service.confirmations(SITE, 3)
-        await until(lambda: service.snapshot.valid_until > before.valid_until)
-
-        assert service.snapshot.version == before.version
-        assert service.system.status.board.verdicts["accepted"] == accepted
-        assert not any(map(is_conditional, web.requests))
-
-
 async def test_unreadable_body_drops_the_validators(web: Web, tmp_path: Path) -> None:
     """A body that cannot be read changes nothing on the board, and the next poll has no validators."""
     async with _confirmed(web, tmp_path, stale_after_s=600.0) as service:

@@ -120,14 +120,6 @@ async def test_peer_in_trouble_is_polled_as_by_one_scope() -> None:
     assert set(SCOPES) == {scope for _, scope in stage.asked}
 
 
-async def test_failure_of_all_scopes_is_logged_once() -> None:
-    """Two lines say that the source is down and up again; none is about its scopes."""
-    stage, edges = await played(failing(SCOPES, 100, 4000), 6000)
-
-    assert [("source.down", None), ("source.recovered", None)] == edges
-    assert (False, 0) == (stage.context.status.is_down, stage.context.status.failures)
-
-
 async def test_denied_key_is_not_tried_with_every_scope() -> None:
     """If all get a 401, there are at most two requests in any minute, from the first (faults.md, A13)."""
     stage, _ = await played(failing(SCOPES, error=DENIED), 3600)

@@ -129,33 +129,25 @@ def _apply(offer: Batch, board: Drafts) -> None:
     run_now(board.apply(offer, VirtualClock().now()))
 
 
-async def test_first_delivery_is_an_image() -> None:
-    """At once, without waiting for a tick, every bookmaker gets the complete list of its own key."""
+async def test_deltas_refer_to_a_first_image() -> None:
+    """Every bookmaker gets the complete list of its own key at once; deltas have the id of that list."""
     stage = Stage()
 
     async with supervised(stage.child):
         await settle()
-        image = stage.take(NAMES[1])
+        _, image = [stage.take(name) for name in NAMES]
+        await anyio.sleep(TICK_S)
+        await settle()
+        change = stage.take(NAMES[1])
 
     only = [match("key-birch-image-1")]
     expected = batch(only, bookmaker="birch", scope=SCOPE, list_id=image.list_id, stale_after_s=12.0)
     assert msgspec.structs.replace(expected, is_image=True, kinds=()) == image
-
-
-async def test_deltas_refer_to_the_image() -> None:
-    """Deltas are not complete, have the list id of the image, and have their own time."""
-    stage = Stage()
-
-    async with supervised(stage.child):
-        await settle()
-        image = stage.take(NAMES[0])
-        await anyio.sleep(TICK_S)
-        await settle()
-        change = stage.take(NAMES[0])
-
-    assert (False, image.list_id, TICK_S) == (change.complete, change.list_id, change.received_mono)
-    assert not change.is_image
-    assert (match("key-alder-2"),) == change.matches
+    assert (False, False, image.list_id, TICK_S) == (
+        *(change.complete, change.is_image, change.list_id),
+        change.received_mono,
+    )
+    assert (match("key-birch-2"),) == change.matches
     assert ("gone",) == tuple(removal.source_match_id for removal in change.removals)
 
 

@@ -21,18 +21,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 FOR_EVER = "\ntime.sleep(1000)\n"
 
 
-async def test_a_list_and_its_changes_are_shown(tmp_path: Path) -> None:
-    """What the program says is on the board, line by line."""
-    text = """
-listed(item("1"), item("2"))
-say("upsert", **item("1", "2.20"))
-say("remove", match="2")
-say("upsert", **item("3"))
-"""
-    async with staged(tmp_path, text + FOR_EVER) as stage:
-        await stage.until(lambda: stage.shown() == {"1": 2.2, "3": 2.1})
-
-
 async def test_prices_stay_after_the_exit_and_a_new_process_speaks_anew(tmp_path: Path) -> None:
     """The end is a failure of each list, and a start later the list is that of the new process."""
     text = f"""
@@ -53,14 +41,6 @@ sys.exit(3)
 
     assert ({"1": 2.1}, ["epl"]) == (after, stage.failed[:1])
     assert "it ended with code 3: E! no more" == error
-
-
-async def test_prices_leave_at_the_exit_where_that_is_wanted(tmp_path: Path) -> None:
-    """With `on_exit = "withdraw"` nothing of an ended process is shown."""
-    async with staged(tmp_path, "listed(item())\nos.kill(os.getpid(), 9)", on_exit="withdraw") as stage:
-        await stage.until(lambda: stage.status.failures_total == 1)
-
-        assert ({}, "it ended by signal 9") == (stage.shown(), stage.status.last_error)
 
 
 async def test_the_environment_is_what_the_table_names(tmp_path: Path) -> None:
@@ -98,19 +78,8 @@ listed(item())
     assert 60 == len(said)
 
 
-async def test_why_a_list_is_withdrawn_is_logged(tmp_path: Path) -> None:
-    """In the words of the program, without its secrets."""
-    text = 'listed(item())\nsay("withdraw", reason="login hidden-key lost")'
-    with capture_logs() as logs:
-        async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
-            await stage.until(lambda: any(log["event"] == "program.remarked" for log in logs))
-    said = [(log["log_level"], log["text"]) for log in logs if log["event"] == "program.remarked"]
-
-    assert [("warning", "list epl is withdrawn: login *** lost")] == said
-
-
 async def test_why_a_list_is_withdrawn_is_the_error_of_its_source(tmp_path: Path) -> None:
-    """Until the list is back, though others are said; without the program's secrets."""
+    """And a line of the log; until the list is back, though others are said; without the secrets."""
     back = tmp_path / "back"
     text = f"""
 listed(item("1"))
@@ -120,16 +89,19 @@ while not os.path.exists({str(back)!r}):
     time.sleep(0.01)
 listed(item("1"))
 """
-    async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
-        await stage.until(lambda: stage.shown() == {"2": 2.1} and stage.status.last_error is not None)
-        error, record = stage.status.last_error, bookmaker_record(MINE)
-        record.source = stage.status
-        told = record.last_error()
-        back.touch()
-        await stage.until(lambda: stage.shown() == {"1": 2.1, "2": 2.1})
-        await stage.until(lambda: stage.status.last_error is None)
+    with capture_logs() as logs:
+        async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
+            await stage.until(lambda: stage.shown() == {"2": 2.1} and stage.status.last_error is not None)
+            error, record = stage.status.last_error, bookmaker_record(MINE)
+            record.source = stage.status
+            told = record.last_error()
+            back.touch()
+            await stage.until(lambda: stage.shown() == {"1": 2.1, "2": 2.1})
+            await stage.until(lambda: stage.status.last_error is None)
 
+    said = [(log["log_level"], log["text"]) for log in logs if log["event"] == "program.remarked"]
     assert ["list epl is withdrawn: login *** lost"] * 2 == [error, told]
+    assert [("warning", error)] == said
 
 
 def test_a_withdrawal_that_is_repeated_is_told_once() -> None:
