@@ -42,11 +42,6 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         [("[server]", "[server]\nport = 80\nhost = 1")],
         ["server.port is not an option", "server.host is not an option"],
     ),
-    "a table and a key that do not exist": (
-        VALID,
-        [("[server]", "[sever]"), ("[board]", "[board]\nsize = 3")],
-        ["sever is not an option", "board.size is not an option"],
-    ),
     "a range, a type and a missing key": (
         VALID,
         [("= 900", "= 0"), (FEED, f'{FEED}\ntimeout_s = "1 s"'), (f'url = "{URL}"', "")],
@@ -132,16 +127,6 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         VALID,
         [('"football_data"', '"footbal_data"'), ('name = "Bet365"', 'name = " "')],
         ["sources.feed.kind was 'footbal_data'", "bookmakers.bet365.name was ' '"],
-    ),
-    "an option of a source, and the key of its bookmaker": (
-        VALID,
-        [("= 900", "= 0"), (LAST, 'key = "Max"')],
-        ["feed.poll_interval_s was 0", "bookmakers.bet365.key was 'Max', an aggregate"],
-    ),
-    "an address and a type": (
-        VALID,
-        [("http://127.0.0.1:9", "feed.example"), ("= 900", '= "15 min"')],
-        ["feed.url was 'feed.example/fixtures.csv'", "feed.poll_interval_s was '15 min'"],
     ),
     "what is checked alone, beside other keys of its table": (
         VALID,

@@ -41,14 +41,10 @@ def _lines(folder: Path, text: str) -> list[str]:
     return [*configuration_lines(file, load(file, {}))]
 
 
-def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
-    """`check-config` tells the roles, and what is not there."""
-    assert "cluster oddsboard: collector and replica" in _lines(tmp_path, CONFIG)
-
-
-def test_a_source_with_a_budget_may_be_in_a_cluster(tmp_path: Path) -> None:
-    """What was spent travels with its lease."""
-    assert _lines(tmp_path, CONFIG + BUDGETED)
+def test_a_cluster_may_have_budgets_and_other_markets(tmp_path: Path) -> None:
+    """What was spent travels with a lease; `check-config` tells the roles."""
+    for text in (CONFIG, CONFIG + BUDGETED, CONFIG.replace('kind = "simulated"', MARKETS)):
+        assert "cluster oddsboard: collector and replica" in _lines(tmp_path, text)
 
 
 def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,11 +53,6 @@ def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: p
 
     with pytest.raises(ConfigError, match=r"sources\.api has a budget of requests"):
         _lines(tmp_path, CONFIG + BUDGETED)
-
-
-def test_a_cluster_may_have_other_markets(tmp_path: Path) -> None:
-    """Each source says which; `check-config` has nothing against them."""
-    assert _lines(tmp_path, CONFIG.replace('kind = "simulated"', MARKETS))
 
 
 def test_all_processes_must_have_the_same_markets(tmp_path: Path) -> None:

@@ -115,21 +115,16 @@ def intervals(stage: ScopesStage, *, near: bool) -> list[float]:
 
 
 @Budget
-def test_month_never_uses_more_than_its_credits(a_month: int) -> None:
-    """Neither a UTC day nor the month exceeds its credits, and there are no errors."""
+def test_month_uses_nearly_all_of_its_credits_and_never_more(a_month: int) -> None:
+    """Of each UTC day and of the month, without errors."""
     stage = played(a_month)
     days = Counter((BEGIN.timestamp() + at) // DAY_S for at, _ in stage.asked)  # rounded as the clock is
     status = stage.context.status
 
     assert max(days.values()) <= a_month / DAYS
     assert len(stage.asked) <= a_month * PLAYED[a_month] / DAYS
+    assert len(stage.asked) >= 0.9 * int(a_month / DAYS) * PLAYED[a_month]
     assert (0, len(stage.asked)) == (status.failures_total, status.payloads.number)
-
-
-@Budget
-def test_nearly_all_credits_are_used(a_month: int) -> None:
-    """At the end nearly all of each day's whole credits are used."""
-    assert len(played(a_month).asked) >= 0.9 * int(a_month / DAYS) * PLAYED[a_month]
 
 
 @Budget

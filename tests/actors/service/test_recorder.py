@@ -17,7 +17,6 @@ from actors.recordings.format import Ending
 from actors.service.recorder import Recorder
 from actors.service.settings import Settings, load
 from tests.support.builders.recorded import read, received
-from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -187,14 +186,3 @@ async def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> Non
 
     assert [] == left
     assert ["api.rec.zst", "feed.rec.zst"] == _recordings(tmp_path)
-
-
-async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
-    """All batches of a tick are one payload, named after the tick."""
-    async with configured(tmp_path, CONFIG, out=tmp_path / "out") as service:
-        await anyio.sleep(9.5)
-
-    _, records, _ = read((tmp_path / "out" / "simulated.rec.zst").read_bytes())
-    ticks = [(record.received_s, record.payload.list_id, record.payload.scope) for record in records]
-    assert [(float(s), f"simulated-{WALL_0 + s:.6f}", "simulated") for s in range(10)] == ticks
-    assert service.source("simulated").payloads.number == len(records)
