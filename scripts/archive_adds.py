@@ -18,7 +18,7 @@ from actors.archive import writer as module
 from actors.archive.days.commit import Commit
 from actors.archive.writer import Writer
 from actors.core.clock import Instant
-from tests.actors.archive.test_archive import ALDER, Kept, kept
+from tests.support.archive.kept import ALDER, Kept, kept
 from tests.support.builders.messages import match
 from tests.support.time.virtual import ManualClock
 

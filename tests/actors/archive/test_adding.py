@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from actors.archive import writer
-from tests.actors.archive.test_archive import ALDER, Kept, kept
 from tests.support.archive.interleaved import interleaved
+from tests.support.archive.kept import ALDER, Kept, kept
 from tests.support.builders.messages import match
 from tests.support.time.virtual import ManualClock
 
@@ -70,8 +70,7 @@ def test_a_gap_hides_what_was_lost_alone(tmp_path: Path, *, is_one_behind: bool)
 
         while interleaved(run, writer, tried, lose):
             tried += 1
-        for _ in range(3):
-            life.archive.writer.step()
+        life.write(3)
 
         assert {*_hidden(life)} <= {*lost}
         assert life.archive.status.gaps == len([*life.days.gaps(life.days.held())]) <= len(lost)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing
 from datetime import date
 from errno import EIO
 from pathlib import Path
@@ -14,113 +12,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from actors.archive.archive import Archive, machine, open_archive
-from actors.archive.days.day import Reached
-from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.past import Days, Elsewhere, Listed, NotYet, Reach, Unknown
-from actors.archive.restart import Configured, Machine
-from actors.board.history import HistoryLimits
-from actors.board.validity import BoardRules
+from actors.archive.archive import machine
+from actors.archive.folder import Folder
+from actors.archive.past import Elsewhere, Unknown
 from actors.core.errors import ArchiveLockedError, ConfigError
-from actors.core.messages import BookmakerId, SourceName
-from actors.matches.model import BookmakerInfo, FixtureSettings, fixtures_of, roster_of
-from actors.matches.update import FixtureUpdater
-from actors.monitoring.status import ArchiveStatus
+from tests.support.archive.kept import ALDER, BIRCH, kept
 from tests.support.builders.messages import match
-from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
-
-ALDER, BIRCH = BookmakerId("alder"), BookmakerId("birch")
-NAMES = {ALDER: "Alder", BIRCH: "Birch"}
-TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
-
-
-@dataclass
-class Kept:
-    """An archived board; `days` reads the archive."""
-
-    board: Committing
-    archive: Archive
-    clock: ManualClock
-
-    @property
-    def days(self) -> Days:
-        """Return what reads it."""
-        return Days(self.archive.folder, lambda: self.archive.writer.live_day)
-
-    @property
-    def version(self) -> int:
-        """The newest version."""
-        return self.board.newest.version
-
-    def put(self, *names: str, bookmaker: str = ALDER, **more: Any) -> int:
-        """Commit a list and write it; return its version."""
-        self.clock.pass_(1)
-        self.board.put(bookmaker, *(match(name, **more) for name in names), stale_after_s=60.0)
-        self.archive.writer.step()
-        return self.version
-
-    def ids(self, version: int) -> list[str]:
-        """Return the ids of a list in the archive."""
-        found = self.days.at_version(None, version)
-        assert isinstance(found, Listed), found
-        return [of.id for of in found.entries]
-
-
-@contextmanager
-def kept(
-    folder: Path,
-    clock: ManualClock,
-    *,
-    digests: Mapping[BookmakerId, str] = {ALDER: "a", BIRCH: "b"},
-    boot_id: str = "boot",
-    is_orderly: bool = True,
-    look_again_s: float = 0.0,
-    reached: Reached = lambda _: None,
-) -> Iterator[Kept]:
-    """Archive a board while the block runs; the machine was started when the clock showed 0."""
-    archive = open_archive(
-        ArchiveSettings(str(folder)),
-        ArchiveStatus(),
-        clock,
-        terms=TERMS,
-        configured={name: Configured(digest, NAMES[name]) for name, digest in digests.items()},
-        names=lambda _: NAMES,
-        on_machine=lambda: Machine(boot_id, clock.mono),
-        look_again_s=look_again_s,
-        reached=reached,
-    )
-    first = archive.beginning.snapshot
-    board = Committing(first, BoardRules(), clock, HistoryLimits(), advance=FixtureUpdater(TERMS))
-    board.admit = archive.admit
-    board.follow(archive.follow)
-    try:
-        yield Kept(board, archive, clock)
-    finally:
-        archive.close(is_orderly=is_orderly)
-
-
-def test_a_version_is_found_and_any_other_leads_to_it(tmp_path: Path) -> None:
-    """A version of the view is its list; another leads to the last before, a later is not there yet."""
-    with kept(tmp_path, ManualClock()) as life:
-        first = life.put("m1")
-        second = life.put("m2", "m3", bookmaker=BIRCH)
-        ids = life.ids(second)
-        of_alder = life.days.at_version(ALDER, second)
-        later = life.days.at_version(None, second + 1)
-
-    assert ["alder_m1", "birch_m2", "birch_m3"] == ids
-    assert (Elsewhere(first), NotYet(second)) == (of_alder, later)
-
-
-def test_all_changes_since_the_first_version_are_known(tmp_path: Path) -> None:
-    """That version included; before it nothing is."""
-    with kept(tmp_path, ManualClock()) as life:
-        first = life.version
-        last = life.put("m1")
-        found = [life.days.reach(asked, last) for asked in (first - 1, first)]
-
-    assert [Reach(first, has=False), Reach(first, has=True)] == found
 
 
 def test_an_entry_of_before_the_two_newest_days_has_its_prices(tmp_path: Path) -> None:
@@ -134,36 +32,6 @@ def test_an_entry_of_before_the_two_newest_days_has_its_prices(tmp_path: Path) -
         found = life.days.last_of("alder_m1", 5)
 
     assert [(2.0, 3.5, 4.0)] == [row.past.entry and row.past.entry.match.prices for row in found]
-
-
-def test_a_time_leads_to_the_version_of_that_time(tmp_path: Path) -> None:
-    """To the last before it; a time before the archive begins is not known."""
-    clock = ManualClock()
-    with kept(tmp_path, clock) as life:
-        version = life.put("m1")
-        at_ms = round(clock.wall * 1000)
-        life.put("m2")
-        found = life.days.at_time(None, at_ms + 999)
-        before = life.days.at_time(None, at_ms - 10_000)
-
-    assert Elsewhere(version) == found
-    assert isinstance(before, Unknown)
-    assert "before_first" == before.reason
-
-
-def test_a_young_list_is_restored_after_an_orderly_end(tmp_path: Path) -> None:
-    """Its entries, its version and the epoch go on; fixtures begin anew."""
-    clock = ManualClock()
-    with kept(tmp_path, clock) as life:
-        version, epoch = life.put("m1"), life.board.newest.epoch
-    clock.pass_(20)
-    with kept(tmp_path, clock) as life:
-        book = life.board.newest.books[ALDER]
-        fixtures = fixtures_of(life.board.newest)
-
-        assert (version, 1, True) == (book.v2_version, book.count, book.is_serving)
-        assert (epoch, True) == (life.board.newest.epoch, life.version > version)
-        assert (1, 1) == (len([*fixtures]), fixtures.pending)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +68,7 @@ def test_nothing_is_restored_after_any_other_end(tmp_path: Path) -> None:
     with kept(tmp_path, clock) as life:
         assert 0 == life.board.newest.books[ALDER].count
         assert life.version > version + 1_000_000
-        assert ["killed"] == [gap.reason for gap in life.days.gaps(life.days.held())]
+        assert ["killed"] == life.gaps()
 
 
 def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> None:
@@ -358,8 +226,7 @@ def test_a_sealed_day_that_is_the_last_again_is_verified(tmp_path: Path) -> None
         life.put("m1", home="Kestrel")
         clock.pass_(86_400)
         life.put("m2")
-        for _ in range(20):
-            life.archive.writer.step()
+        life.write(20)
     sealed, newest = sorted(tmp_path.glob("*.db"))
     sealed.write_bytes(sealed.read_bytes().replace(b"Kestrel", b"Kestrem"))
     newest.write_bytes(b"damaged")
@@ -397,27 +264,6 @@ def test_a_disk_that_fails_at_the_start_hinders_no_start(
         assert ["alder_m3"] == life.ids(life.put("m3"))
 
 
-def test_a_day_that_is_over_is_sealed_and_reads_the_same(tmp_path: Path) -> None:
-    """In the order of entries, with its digest beside it, without a log of SQLite's."""
-    clock = ManualClock()
-    with kept(tmp_path, clock) as life:
-        first, second = life.put("m1"), life.put("m1", "m2", prices=(2.2, 3.4, 3.9))
-        before = [life.days.at_version(None, version) for version in (first, second)]
-        clock.pass_(86_400)
-        third = life.put("m3")
-        for _ in range(5):
-            life.archive.writer.step()
-        after = [life.days.at_version(None, version) for version in (first, second)]
-        names = sorted(path.name for path in tmp_path.iterdir())
-
-        assert before == after
-        assert ["alder_m3"] == life.ids(third)
-        assert ["2026-05-28.db", "2026-05-28.sum", "2026-05-29.db"] == [
-            name for name in names if name.startswith("2026") and not name.endswith(("-wal", "-shm"))
-        ]
-        assert not (tmp_path / "2026-05-28.db-wal").exists()
-
-
 def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
     """The day that is written goes on; a time leads to the largest version at or before it."""
     clock = ManualClock()
@@ -438,8 +284,7 @@ def test_a_sealed_day_may_be_the_newest_again(tmp_path: Path) -> None:
         version = life.put("m1")
         clock.pass_(86_400)
         life.put("m2")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
     (tmp_path / "2026-05-29.db").unlink()
     with kept(tmp_path, clock) as life:
         at_once = life.ids(version)
@@ -487,8 +332,7 @@ def test_a_clock_that_was_ahead_makes_nothing_too_old(tmp_path: Path) -> None:
         clock.wall -= 400 * 86_400
     with kept(tmp_path, clock) as life:
         life.put("m3")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
 
         assert ["alder_m1"] == life.ids(version)
 
@@ -500,8 +344,7 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
         version = life.put("m1")
         clock.pass_(86_400)
         after = life.put("m2")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
         sealed = tmp_path / "2026-05-28.db"
         content = bytearray(sealed.read_bytes())
         content[-1] ^= 1

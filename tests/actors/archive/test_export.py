@@ -13,9 +13,7 @@ from actors.archive.export import COLUMNS, MARKET_COLUMNS, Chosen, Values, rows,
 from actors.archive.folder import Folder
 from actors.core.messages import BookmakerId
 from actors.markets.market import parsed
-from tests.actors.archive.test_archive import ALDER, BIRCH, Kept, kept
-from tests.actors.archive.test_markets import kept as kept_markets
-from tests.actors.archive.test_markets import shown
+from tests.support.archive.kept import ALDER, BIRCH, OTHERS, Kept, kept, shown
 from tests.support.time.virtual import ManualClock
 
 BEGAN_MS = 1_780_000_000_000
@@ -66,8 +64,7 @@ def _three_days(folder: Path) -> list[tuple[int, int]]:
             put(life, "m4", "m2", price=2.4 + day)
             clock.pass_(DAY_MS / 1000 - 50.0)
             put(life, "m4", price=2.5 + day)
-            for _ in range(5):
-                life.archive.writer.step()
+            life.write(5)
     return found
 
 
@@ -153,7 +150,7 @@ def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
 def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
     """Played back from any time it has all prices at each version; without --markets none is there."""
     clock, versions = ManualClock(), list[int]()
-    with kept_markets(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         versions.append(life.put("m1", "m2", goals=(1.9, 2.0)))
         versions.append(life.put("m1", goals=(1.9, 2.1), handicap=(1.8, 2.2)))
         versions.append(life.put("m3", bookmaker=BIRCH, chance=(1.2, 1.3, 1.9)))

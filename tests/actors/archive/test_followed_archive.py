@@ -12,16 +12,16 @@ import pytest
 
 from actors.archive.archive import FollowedArchive, open_archive, open_followed
 from actors.archive.folder import ArchiveSettings
-from actors.archive.past import Days, Elsewhere, Listed, Unknown
+from actors.archive.past import Days, Elsewhere, Listed
 from actors.archive.restart import Configured
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
-from actors.core.messages import BookmakerId, SourceName
+from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
-from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.model import first_snapshot
 from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
-from tests.actors.archive.test_markets import shown
+from tests.support.archive.kept import ALDER, BIRCH, NAMES, TERMS, shown
 from tests.support.builders.fixtures import ROSTER
 from tests.support.builders.market_records import MarketCluster
 from tests.support.builders.markets import OU25, listed, of_markets
@@ -29,9 +29,6 @@ from tests.support.builders.messages import match
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 
-ALDER, BIRCH = BookmakerId("alder"), BookmakerId("birch")
-NAMES = {ALDER: "Alder", BIRCH: "Birch"}
-TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
 FIRST = 1_000
 
 
@@ -137,38 +134,6 @@ def test_versions_that_were_missed_are_filled(tmp_path: Path, clock: ManualClock
         }
         found = [life.days.at_time(None, round(of.made_at * 1000)) for of in board.shown[1:]]
         assert [Elsewhere(of.version) for of in board.shown[1:]] == found
-
-
-def test_versions_that_nobody_has_any_more_are_a_gap(tmp_path: Path, clock: ManualClock) -> None:
-    """Nothing of it is guessed: neither a list in it, nor what changed over it."""
-    board = _Board(clock)
-    for number in range(6):
-        board.put(f"m{number}")
-    with _kept(tmp_path, clock) as life:
-        life.begin(*board.shown[:3])
-        life.begin(*board.shown[4:])
-        lost = life.days.at_version(None, FIRST + 3)
-
-        assert isinstance(lost, Unknown)
-        assert "missed" == lost.reason
-        assert [(FIRST + 2, FIRST + 4, "missed")] == life.gaps()
-        assert ["alder_m5"] == life.ids(FIRST + 6)
-        assert life.days.changes(None, FIRST + 2, FIRST + 6) is None
-        assert 1 == life.archive.status.gaps
-
-
-def test_another_epoch_is_another_life(tmp_path: Path, clock: ManualClock) -> None:
-    """Between the two nothing is known, which is no loss; each version has the epoch that it was of."""
-    board, anew = _Board(clock), _Board(clock, FIRST + 100, "e2")
-    with _kept(tmp_path, clock) as life:
-        life.begin(*board.shown, board.put("m1"))
-        life.begin(*anew.shown, anew.put("m2"))
-        found = [life.days.at_version(None, version) for version in (FIRST + 1, FIRST + 101)]
-
-        assert [(FIRST + 1, FIRST + 100, "began_anew")] == life.gaps()
-        assert ["e1", "e2"] == [of.epoch for of in found if isinstance(of, Listed)]
-        assert ["alder_m2"] == life.ids(FIRST + 101)
-        assert 0 == life.archive.status.gaps
 
 
 def test_a_list_from_before_the_first_version_of_a_life_is_of_the_same_epoch(

@@ -9,12 +9,11 @@ from actors.archive.lines.moved import Asked, Nowhere, read_lines
 from actors.lines.links import of_today
 from actors.markets.market import parsed
 from actors.matches.fair import Method
-from tests.actors.archive.test_archive import TERMS
-from tests.actors.archive.test_markets import GOALS, KeptMarkets, kept
+from tests.support.archive.kept import GOALS, OTHERS, TERMS, Kept, kept
 from tests.support.time.virtual import ManualClock
 
 
-def _points(life: KeptMarkets, market: str) -> list[Any]:
+def _points(life: Kept, market: str) -> list[Any]:
     now_ms = round(life.clock.wall * 1000)
     about = parsed(market), 0, now_ms + 1, now_ms, of_today(TERMS.roster), Method.POWER
     found = read_lines(life.days, Asked("alder_m1", *about))
@@ -26,17 +25,16 @@ def _points(life: KeptMarkets, market: str) -> list[Any]:
 
 def test_a_line_of_another_market_is_its_own(tmp_path: Path) -> None:
     """Its prices and absences, whatever 1X2 does; the next day reads the same of the sealed one."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
         life.put("m1", goals=(1.95, 2.0))
         life.put("m1")
         life.put("m1", goals=(2.0, 1.9))
         before = _points(life, GOALS), _points(life, "btts")
         life.clock.pass_(86_400)
-        life.boards.current()
+        life.board.current()
         life.put("m1")
-        for _ in range(9):
-            life.archive.writer.step()
+        life.write()
         after = _points(life, GOALS)
 
     assert ([(1.9, 2.0), (1.95, 2.0), "withdrawn", (2.0, 1.9)], []) == before

@@ -16,23 +16,22 @@ from actors.markets.market import Kind, parsed
 from actors.matches.linking import Linking
 from actors.matches.model import fixtures_of
 from actors.matching.event import Event
-from tests.actors.archive.test_archive import ALDER, BIRCH, TERMS
-from tests.actors.archive.test_markets import GOALS, OTHERS, KeptMarkets, kept, left, listed, shown
+from tests.support.archive.kept import ALDER, BIRCH, GOALS, OTHERS, TERMS, Kept, kept, left, listed, shown
 from tests.support.builders.fixtures import EqualNames
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import open_site
 from tests.support.time.virtual import ManualClock
 
 
-def _ids(life: KeptMarkets, bookmaker: BookmakerId = ALDER) -> list[str]:
+def _ids(life: Kept, bookmaker: BookmakerId = ALDER) -> list[str]:
     """Return the ids of all that a bookmaker has on any board."""
-    books = [board.newest.books[bookmaker] for board in life.boards.boards.values()]
+    books = [board.newest.books[bookmaker] for board in life.board.boards.values()]
     return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
 
-def _fixtures(life: KeptMarkets) -> list[tuple[str, bool, bool, list[str]]]:
+def _fixtures(life: Kept) -> list[tuple[str, bool, bool, list[str]]]:
     """Return the fixtures of all other markets: main lines, those that have begun, entries."""
-    boards = [life.boards.markets.published[kind].newest for kind in OTHERS]
+    boards = [life.board.markets.published[kind].newest for kind in OTHERS]
     return [
         (fixture.id, fixture.is_main, fixture.has_begun, [entry.id for entry in fixture.listed])
         for board in boards
@@ -40,7 +39,7 @@ def _fixtures(life: KeptMarkets) -> list[tuple[str, bool, bool, list[str]]]:
     ]
 
 
-def _list(life: KeptMarkets, *names: str, more: dict[str, Sequence[float]], stale_after_s: float) -> Batch:
+def _list(life: Kept, *names: str, more: dict[str, Sequence[float]], stale_after_s: float) -> Batch:
     """Return a list with other markets alone, in a scope of its own."""
     of = [market for name in names for market in listed(match(name), more)[1:]]
     received = life.clock.now().mono
@@ -54,13 +53,13 @@ class _ByNames(EqualNames):
         return event.home, event.away
 
 
-def _link(life: KeptMarkets) -> None:
+def _link(life: Kept) -> None:
     """Link all events by their names."""
     linking = Linking(_ByNames(), TERMS.roster)
-    for links in run_now(linking.update(fixtures_of(life.boards.newest), None)):
-        board = life.boards.board()
+    for links in run_now(linking.update(fixtures_of(life.board.newest), None)):
+        board = life.board.board()
         board.link(links)
-        life.boards.commit(board)
+        life.board.commit(board)
     life.archive.writer.step()
 
 
@@ -71,13 +70,13 @@ def test_markets_are_restored_where_the_list_is(
 ) -> None:
     """After an orderly end and where they are still read; else they leave as stale in the first version."""
     clock = ManualClock()
-    with kept(tmp_path, clock, is_orderly=is_orderly) as life:
+    with kept(tmp_path, clock, OTHERS, is_orderly=is_orderly) as life:
         life.put("m1", goals=(1.9, 2.0))
-        last, epoch = life.put("m1", goals=(1.9, 2.1)), life.boards.newest.epoch
+        last, epoch = life.put("m1", goals=(1.9, 2.1)), life.board.newest.epoch
     clock.pass_(5)
     with kept(tmp_path, clock, kinds) as life:
-        first, ids = life.boards.newest_of_any.version, _ids(life)
-        epochs = {board.newest.epoch for board in life.boards.boards.values()}
+        first, ids = life.board.newest_of_any.version, _ids(life)
+        epochs = {board.newest.epoch for board in life.board.boards.values()}
 
     is_restored = is_orderly and bool(kinds)
     goals = f"alder_m1 {GOALS}"
@@ -90,16 +89,16 @@ def test_markets_are_restored_where_the_list_is(
 def test_fixtures_are_the_same_as_before(tmp_path: Path) -> None:
     """Ids, main lines and an event without 1X2 prices; a commit that changes nothing mints no version."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         of = listed(match("m1"), {"goals": (1.9, 2.0), "handicap": (1.8, 2.1), "btts": (1.7, 2.2)})
         side = listed(match("m2", home="Other", away="Another"), {"goals": (1.5, 2.6)})[1:]
         line = of[1].of_market(msgspec.structs.replace(of[1].market, quarters=14), (3.1, 1.3))
         life.put_all([*of, line, *side])
-        before, sides = _fixtures(life), {*life.boards.markets.sides.by_event}
+        before, sides = _fixtures(life), {*life.board.markets.sides.by_event}
     clock.pass_(5)
-    with kept(tmp_path, clock) as life:
-        after, sides_after = _fixtures(life), {*life.boards.markets.sides.by_event}
-        first = life.boards.newest_of_any.version
+    with kept(tmp_path, clock, OTHERS) as life:
+        after, sides_after = _fixtures(life), {*life.board.markets.sides.by_event}
+        first = life.board.newest_of_any.version
         again = life.put_all([*of, line, *side])
 
     assert before == after
@@ -112,18 +111,18 @@ def test_fixtures_are_the_same_as_before(tmp_path: Path) -> None:
 def test_a_market_is_as_old_as_its_own_list(tmp_path: Path) -> None:
     """The 1X2 list is too old after the stop, and that of single events is not; then it gets stale, too."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1")
-        life.boards.apply(_list(life, "m1", more={"goals": (1.9, 2.0)}, stale_after_s=300.0))
+        life.board.apply(_list(life, "m1", more={"goals": (1.9, 2.0)}, stale_after_s=300.0))
         life.archive.writer.step()
     clock.pass_(200)
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         ids = _ids(life)
         clock.pass_(99)
-        life.boards.current()
+        life.board.current()
         until = _ids(life)
         clock.pass_(1)
-        life.boards.current()
+        life.board.current()
         after = _ids(life)
 
     assert ([f"alder_m1 {GOALS}"], [f"alder_m1 {GOALS}"], []) == (ids, until, after)
@@ -132,13 +131,13 @@ def test_a_market_is_as_old_as_its_own_list(tmp_path: Path) -> None:
 def test_only_a_complete_list_confirms_what_is_restored(tmp_path: Path) -> None:
     """A confirmation or a change of the list from before finds nothing to build on; a list replaces all."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
-        list_id = f"list-{life.boards.lists}"
+        list_id = f"list-{life.board.lists}"
     clock.pass_(5)
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         for changes in ((), listed(match("m1"), {"goals": (9.0, 1.1)})):
-            life.boards.apply(
+            life.board.apply(
                 batch(
                     changes,
                     bookmaker=ALDER,
@@ -149,7 +148,7 @@ def test_only_a_complete_list_confirms_what_is_restored(tmp_path: Path) -> None:
                 )
             )
         life.archive.writer.step()
-        refused = shown(tmp_path, life.boards.newest_of_any.version)
+        refused = shown(tmp_path, life.board.newest_of_any.version)
         version = life.put("m1", btts=(1.7, 2.2))
         replaced = shown(tmp_path, version)
 
@@ -164,13 +163,13 @@ def test_no_market_of_a_match_that_has_begun_is_restored(tmp_path: Path, more: d
     clock = ManualClock()
     if "latest_start" in more:
         more = {**more, "latest_start": round(clock.wall) + 3}
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         goals = [
             market for name in ("m1", "m2") for market in listed(match(name), {"goals": (1.9, 2.0)})[1:]
         ]
         life.put_all([match("m1", **more), match("m2"), *goals])  # type: ignore[arg-type]  # by its name
     clock.pass_(5)
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         ids = _ids(life)
 
     assert ["alder_m2", f"alder_m2 {GOALS}"] == ids
@@ -184,13 +183,13 @@ def test_a_handicap_that_another_source_takes_for_begun_is_not_restored(
     clock = ManualClock()
     if "start_time" in more:
         more = {"start_time": round(clock.wall) + 3}
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         life.put_all(listed(match("m1", start_time=None), {"goals": (1.9, 2.0), "handicap": (1.8, 2.1)}))
         life.put_all([match("m1", **more)], BIRCH)  # type: ignore[arg-type]  # by its name
         _link(life)
         joined = _fixtures(life)
     clock.pass_(5)
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         ids = _ids(life)
 
     assert ["in_play" in more] == [begun for name, _, begun, _ in joined if "handicap" in name]
@@ -200,12 +199,12 @@ def test_a_handicap_that_another_source_takes_for_begun_is_not_restored(
 def test_versions_go_on_from_the_newest_of_any_board(tmp_path: Path) -> None:
     """Also where the clock was set back, and 1X2 did not change any more."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         main = life.put("m1", goals=(1.9, 2.0))
         last = max(life.put("m1", goals=(1.9, 2.0 + n / 10)) for n in range(3))
     clock.wall -= 3600.0
-    with kept(tmp_path, clock) as life:
-        firsts = {board.newest.version for board in life.boards.boards.values()}
+    with kept(tmp_path, clock, OTHERS) as life:
+        firsts = {board.newest.version for board in life.board.boards.values()}
         following = life.put("m1", goals=(1.9, 2.5))
 
     assert last > main
@@ -217,14 +216,14 @@ def test_versions_go_on_from_the_newest_of_any_board(tmp_path: Path) -> None:
 def test_markets_leave_after_the_end_of_an_earlier_release(tmp_path: Path) -> None:
     """It kept 1X2 alone."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
     ending = msgspec.msgpack.decode((tmp_path / ENDING).read_bytes())
     del ending["markets"]
     (tmp_path / ENDING).write_bytes(msgspec.msgpack.encode(ending))
     clock.pass_(5)
-    with kept(tmp_path, clock) as life:
-        first, ids = life.boards.newest.version, _ids(life)
+    with kept(tmp_path, clock, OTHERS) as life:
+        first, ids = life.board.newest.version, _ids(life)
 
     assert ["alder_m1"] == ids
     assert [(f"alder_m1 {GOALS}", first, "stale")] == left(tmp_path)
@@ -233,30 +232,16 @@ def test_markets_leave_after_the_end_of_an_earlier_release(tmp_path: Path) -> No
 def test_the_next_day_begins_with_what_is_restored(tmp_path: Path) -> None:
     """A life that begins on another day has the whole state in its file, all markets among it."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         clock.pass_(86_400 - clock.wall % 86_400 - 10)
         life.put_all(listed(match("m1", start_time=None), {"goals": (1.9, 2.0)}))
     clock.pass_(20)
-    with kept(tmp_path, clock) as life:
-        first = life.boards.newest.version
+    with kept(tmp_path, clock, OTHERS) as life:
+        first = life.board.newest.version
         life.archive.writer.step()
 
     assert 2 == len([*tmp_path.glob("*.db")])
     assert {f"alder_m1 {GOALS}": (1.9, 2.0)} == shown(tmp_path, first)
-
-
-def test_what_was_restored_is_restored_again(tmp_path: Path) -> None:
-    """With the age that it had: two stops make nothing younger."""
-    clock = ManualClock()
-    with kept(tmp_path, clock) as life:
-        life.put("m1", goals=(1.9, 2.0))
-    found = []
-    for _ in range(3):
-        clock.pass_(25)
-        with kept(tmp_path, clock) as life:
-            found.append(_ids(life))
-
-    assert [["alder_m1", f"alder_m1 {GOALS}"]] * 2 + [[]] == found
 
 
 @pytest.mark.anyio

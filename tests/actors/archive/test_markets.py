@@ -2,118 +2,32 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from actors.archive.archive import Archive, open_archive
 from actors.archive.checking import verdicts
 from actors.archive.days.reading import Reader, Row
-from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.past import Days, Elsewhere, Listed
-from actors.archive.restart import Configured, Machine
-from actors.core.messages import Match
-from actors.markets.market import Kind, parsed
-from actors.monitoring.status import ArchiveStatus
-from tests.actors.archive.test_archive import ALDER, BIRCH, NAMES, TERMS
-from tests.support.archive.boards import archived_boards
+from actors.archive.folder import Folder
+from actors.archive.past import Elsewhere, Listed
+from actors.markets.market import Kind
+from tests.support.archive.kept import (
+    ALDER,
+    BIRCH,
+    GOALS,
+    HANDICAP,
+    OTHERS,
+    gaps_of,
+    kept,
+    left,
+    listed,
+    queried,
+    rows_of,
+    shown,
+)
 from tests.support.builders.messages import match
 from tests.support.documents import blocks, document
-from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
-
-OTHERS = tuple(kind for kind in Kind if kind is not Kind.ONE_X_TWO)
-GOALS, HANDICAP = "over_under:2.5", "asian_handicap:-0.75"
-
-
-@dataclass
-class KeptMarkets:
-    """Archived boards of all kinds of market."""
-
-    boards: Committing
-    archive: Archive
-    clock: ManualClock
-
-    def put(self, *names: str, bookmaker: str = ALDER, **markets: Sequence[float]) -> int:
-        """Commit a list and write it: each match with the same other markets; return the version."""
-        return self.put_all([each for name in names for each in listed(match(name), markets)], bookmaker)
-
-    def put_all(self, matches: Sequence[Match], bookmaker: str = ALDER) -> int:
-        """Commit a list as it is, and write it; return the version."""
-        self.clock.pass_(1)
-        self.boards.put(bookmaker, *matches, stale_after_s=60.0)
-        for _ in range(3):  # another day is begun in a step of its own
-            self.archive.writer.step()
-        return self.boards.newest_of_any.version
-
-    @property
-    def days(self) -> Days:
-        """Return what reads the archive."""
-        return Days(self.archive.folder, lambda: self.archive.writer.live_day)
-
-
-def listed(of: Match, markets: dict[str, Sequence[float]]) -> list[Match]:
-    """Return a match and its other markets; a name has underscores for what Python does not allow."""
-    named = {"goals": GOALS, "handicap": HANDICAP, "btts": "btts", "chance": "double_chance"}
-    others = [of.of_market(parsed(named[name]), tuple(odds)) for name, odds in markets.items()]
-    return [of, *others]
-
-
-@contextmanager
-def kept(
-    folder: Path, clock: ManualClock, kinds: Sequence[Kind] = OTHERS, *, is_orderly: bool = True
-) -> Iterator[KeptMarkets]:
-    """Archive boards of these kinds and of 1X2 while the block runs."""
-    archive = open_archive(
-        ArchiveSettings(str(folder)),
-        ArchiveStatus(),
-        clock,
-        terms=TERMS,
-        configured={name: Configured("a", title) for name, title in NAMES.items()},
-        names=lambda _: NAMES,
-        kinds=kinds,
-        on_machine=lambda: Machine("boot", clock.mono),
-        look_again_s=0.0,
-    )
-    try:
-        yield KeptMarkets(archived_boards(archive, clock, TERMS, kinds), archive, clock)
-    finally:
-        archive.close(is_orderly=is_orderly)
-
-
-def shown(folder: Path, version: int) -> dict[str, tuple[float, ...]]:
-    """Return the prices of all other markets at a version, by id."""
-    for path in sorted(folder.glob("*.db"), reverse=True):
-        with Reader.open(path, is_written=True) as reader:
-            if reader.base <= version <= reader.last:
-                return {of.id: of.entry.match.odds for of in reader.market_entries(version) if of.entry}
-    raise AssertionError(f"no day has {version}")
-
-
-def rows_of(folder: Path) -> list[Row]:
-    """Return all rows of other markets."""
-    found = list[Row]()
-    for path in sorted(folder.glob("*.db")):
-        with Reader.open(path, is_written=True) as reader:
-            found += reader.market_rows(reader.base - 1, reader.last, None)
-    return found
-
-
-def left(folder: Path) -> list[tuple[str, int, str | None]]:
-    """Return the markets that left, when and why."""
-    gone = (row.past for row in rows_of(folder) if row.past.entry is None)
-    return [(past.id, past.version, past.reason) for past in gone]
-
-
-def queried(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Return the answer of SQLite alone."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        return connection.execute(sql).fetchall()
 
 
 def sql_blocks() -> list[str]:
@@ -124,7 +38,7 @@ def sql_blocks() -> list[str]:
 
 def test_a_market_alone_is_a_version_and_no_version_of_the_list(tmp_path: Path) -> None:
     """`at` of its version leads to that which the 1X2 list had; the list is byte for byte its own."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0))
         second = life.put("m1", goals=(1.95, 2.0))
         third = life.put("m1", "m2", goals=(1.95, 2.0))
@@ -140,25 +54,25 @@ def test_a_market_alone_is_a_version_and_no_version_of_the_list(tmp_path: Path) 
     assert {f"alder_m1 {GOALS}": (1.9, 2.0)} == shown(tmp_path, first)
     assert {f"alder_m1 {GOALS}": (1.95, 2.0)} == shown(tmp_path, second)
     assert {f"alder_{name} {GOALS}": (1.95, 2.0) for name in ("m1", "m2")} == shown(tmp_path, third)
-    assert [] == _gaps(tmp_path)
+    assert [] == gaps_of(tmp_path)
 
 
 def test_a_market_leaves_with_its_reason(tmp_path: Path) -> None:
     """By itself, while the match stays; and with the list when that is stale."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0), btts=(1.7, 2.2))
         went = life.put("m1", btts=(1.7, 2.2))
         life.clock.pass_(61)
-        life.boards.current()
+        life.board.current()
         life.archive.writer.step()
-        stale = life.boards.newest.version
+        stale = life.board.newest.version
 
     assert [(f"alder_m1 {GOALS}", went, "withdrawn"), ("alder_m1 btts", stale, "stale")] == left(tmp_path)
 
 
 def test_without_another_market_a_day_is_as_before(tmp_path: Path) -> None:
     """The same tables, and the format that earlier releases read, though sources may list other markets."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1")
     (day,) = tmp_path.glob("*.db")
 
@@ -172,7 +86,7 @@ def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
     clock = ManualClock()
     with kept(tmp_path, clock, ()) as life:
         first = life.put("m1")
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         second = life.put("m1", handicap=(1.8, 2.1))
         ids = [life.days.at_version(None, version) for version in (first,)]
     (day,) = tmp_path.glob("*.db")
@@ -185,7 +99,7 @@ def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
 def test_sqlite_reads_prices_as_they_are(tmp_path: Path) -> None:
     """A row a price: decimal odds, lines in goals, versions and Unix seconds, without arithmetic."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         of = match("m1", source_time=clock.wall - 1.5)
         version = life.put_all(listed(of, {"handicap": (1.8, 2.1 + 1e-9), "chance": (1.2, 1.3, 1.9)}))
         at = clock.wall
@@ -207,7 +121,7 @@ def test_sqlite_reads_prices_as_they_are(tmp_path: Path) -> None:
 
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
     """A row for each price of a kind, in the order of lines and outcomes, and one for each that left."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0), btts=(1.7, 2.2))
         second = life.put("m1", btts=(1.7, 2.2))
     (day,) = tmp_path.glob("*.db")
@@ -225,14 +139,13 @@ def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
 def test_a_sealed_day_has_the_same_markets(tmp_path: Path) -> None:
     """In the order of offers, with its digest; the day after it begins with the whole state."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         versions = [life.put("m1", goals=(1.9 + n / 100, 2.0), btts=(1.7, 2.2)) for n in range(4)]
         before = [shown(tmp_path, version) for version in versions]
         rows = rows_of(tmp_path)
         clock.pass_(86_400)
         after = life.put("m1", goals=(2.5, 1.5))
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
         sealed, live = sorted(tmp_path.glob("*.db"))
         with Reader.open(sealed, is_written=False) as reader:
             assert reader.is_sealed
@@ -246,7 +159,7 @@ def test_a_sealed_day_has_the_same_markets(tmp_path: Path) -> None:
 
 def test_markets_are_the_same_by_marks(tmp_path: Path) -> None:
     """Before, at and after a mark, also of what was changed last before the mark before."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", bookmaker=BIRCH, goals=(1.9, 2.0))
         life.archive.writer.marked_after = 3
         versions = [life.put("m1", goals=(1.9 + n / 100, 2.0), btts=(1.7 + n / 100, 2.2)) for n in range(5)]
@@ -262,7 +175,7 @@ def test_markets_are_the_same_by_marks(tmp_path: Path) -> None:
 
 def test_after_a_gap_the_whole_state_has_all_markets(tmp_path: Path) -> None:
     """Also of bookmakers of which nothing was lost."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", bookmaker=BIRCH, goals=(1.9, 2.0))
         life.archive.writer.max_waiting = 0
         lost = life.put("m1", goals=(1.8, 2.1))
@@ -272,32 +185,32 @@ def test_after_a_gap_the_whole_state_has_all_markets(tmp_path: Path) -> None:
 
     assert of_birch | {f"alder_m1 {GOALS}": (1.8, 2.1)} == shown(tmp_path, lost)
     assert of_birch | {f"alder_m1 {GOALS}": (1.7, 2.1)} == shown(tmp_path, after)
-    assert ["lost"] == _gaps(tmp_path)
+    assert ["lost"] == gaps_of(tmp_path)
 
 
 def test_what_is_listed_weighs_in_the_queue(tmp_path: Path) -> None:
     """Commits of many other markets fill it as those of 1X2 do."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1")
         life.clock.pass_(1)
-        life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.0), "btts": (1.7, 2.2)}))
+        life.board.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.0), "btts": (1.7, 2.2)}))
 
         assert 3 == life.archive.writer.waiting
 
 
 def test_a_market_alone_that_is_not_reserved_begins_an_epoch(tmp_path: Path) -> None:
     """No version of any board means two things; the lists of all kinds are of that epoch at once."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0))
-        epoch, boards = life.boards.newest.epoch, life.boards.boards.values()
+        epoch, boards = life.board.newest.epoch, life.board.boards.values()
         life.archive.writer.reserved_until = first
         life.clock.pass_(1)
-        life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.1)}))
-        second = life.boards.newest_of_any.version
+        life.board.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.1)}))
+        second = life.board.newest_of_any.version
         begun = {board.newest.epoch for board in boards}
         life.clock.pass_(1)
-        life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.2), "btts": (1.7, 2.2)}))
-        third = life.boards.newest_of_any.version
+        life.board.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.2), "btts": (1.7, 2.2)}))
+        third = life.board.newest_of_any.version
         fourth = life.put("m1", "m2", goals=(1.9, 2.2))
     (day,) = tmp_path.glob("*.db")
     with Reader.open(day, is_written=True) as reader:
@@ -314,9 +227,9 @@ def test_a_board_that_breaks_leaves_the_list_archived(tmp_path: Path) -> None:
     def fail(_: object) -> None:
         raise RuntimeError("of another reader")
 
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
-        broken = life.boards.boards[Kind.OVER_UNDER]
+        broken = life.board.boards[Kind.OVER_UNDER]
         broken.admit = fail  # type: ignore[assignment]
         with pytest.raises(RuntimeError):
             life.put("m1", "m2", goals=(1.9, 2.1))
@@ -326,12 +239,7 @@ def test_a_board_that_breaks_leaves_the_list_archived(tmp_path: Path) -> None:
 
     assert isinstance(ids, Listed)
     assert ["alder_m1", "alder_m2"] == [of.id for of in ids.entries]
-    assert [] == _gaps(tmp_path)
-
-
-def _gaps(folder: Path) -> list[str]:
-    days = Days(Folder.reading(folder), lambda: None)
-    return [gap.reason for gap in days.gaps(days.held())]
+    assert [] == gaps_of(tmp_path)
 
 
 def _key(row: Row) -> tuple[int, str]:

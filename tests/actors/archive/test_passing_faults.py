@@ -22,10 +22,10 @@ from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Unknown
 from actors.core.errors import ConfigError
 from actors.monitoring.status import ArchiveStatus
-from tests.actors.archive.test_archive import ALDER, NAMES, Kept, kept
 from tests.actors.archive.test_export import exported
 from tests.support.archive.checked import Lives
 from tests.support.archive.disk_faults import OPEN, READ, library
+from tests.support.archive.kept import ALDER, NAMES, kept
 from tests.support.time.virtual import ManualClock
 
 needs_library = pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")
@@ -38,13 +38,8 @@ def _two_days(folder: Path) -> tuple[ManualClock, int, int]:
         first = life.put("m1")
         clock.pass_(86_400)
         second = life.put("m2")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
     return clock, first, second
-
-
-def _gaps(life: Kept) -> list[str]:
-    return [gap.reason for gap in life.days.gaps(life.days.held())]
 
 
 @contextmanager
@@ -118,8 +113,7 @@ def test_a_day_whose_sealing_was_cut_off_is_not_damaged(tmp_path: Path) -> None:
         version = life.put("m1")
         clock.pass_(86_400)
         life.put("m2")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
         settled = life.archive.folder.settle(life.days.held()[0].day, "it read wrong for a moment")
 
         assert (True, ["alder_m1"]) == (settled, life.ids(version))
@@ -146,8 +140,7 @@ def test_days_of_an_earlier_release_are_read_and_sealed(tmp_path: Path) -> None:
     before = exported(tmp_path)
     with kept(tmp_path, clock) as life:
         third = life.put("m3")
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
         ids = [life.ids(version) for version in (first, second, third)]
 
     assert [["alder_m1"], ["alder_m1", "alder_m2"], ["alder_m3"]] == ids
@@ -170,7 +163,7 @@ def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> No
         second = life.put("m4")
 
         assert (["alder_m2"], ["alder_m3"], ["alder_m4"]) == (*map(life.ids, (version, first, second)),)
-        assert ["unread"] == _gaps(life)[-1:]
+        assert ["unread"] == life.gaps()[-1:]
         assert life.days.changes(None, version, second) is None
         assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
     assert "looked at again" in str(stalled)
@@ -243,7 +236,7 @@ def test_a_hot_journal_is_rolled_back(tmp_path: Path, name: str) -> None:
     interrupt(tmp_path / name)
     with kept(tmp_path, clock) as life:
         assert (["alder_m1"], ["alder_m2"]) == (life.ids(first), life.ids(second))
-        assert ["stopped"] == _gaps(life)
+        assert ["stopped"] == life.gaps()
         assert life.days.changes(ALDER, first, life.version) is not None
     assert not (tmp_path / f"{name}-journal").exists()
 
@@ -259,7 +252,7 @@ def test_a_start_on_a_disk_that_is_full_loses_nothing(tmp_path: Path) -> None:
         after = life.put("m4")
 
         assert (["alder_m3"], ["alder_m4"]) == (life.ids(during), life.ids(after))
-        assert ["stopped"] == _gaps(life)
+        assert ["stopped"] == life.gaps()
         assert life.days.changes(None, before, after) is not None
         assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
     assert stalled is not None
@@ -280,7 +273,7 @@ def test_a_first_version_that_begins_a_day_is_written_once(tmp_path: Path) -> No
         versions = [life.put(f"m{number}", start_time=None) for number in range(5)]
 
         assert [[f"alder_m{number}"] for number in range(5)] == [*map(life.ids, versions)]
-        assert ["stopped"] == _gaps(life)
+        assert ["stopped"] == life.gaps()
         assert life.days.changes(None, before, versions[-1]) is not None
         assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
     assert [0] == left

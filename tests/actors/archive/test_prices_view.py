@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from actors.archive.export import MARKET_COLUMNS, Chosen, rows
-from tests.actors.archive.test_archive import BIRCH
-from tests.actors.archive.test_markets import GOALS, KeptMarkets, kept, queried
+from tests.support.archive.kept import BIRCH, GOALS, OTHERS, Kept, kept, queried
 from tests.support.builders.messages import match
 from tests.support.time.virtual import ManualClock
 
@@ -21,7 +20,7 @@ PRICES = (2.0, 3.5, 4.1 + 1e-9)
 EVERY = Chosen(0, 2**52, all_markets=True)
 
 
-def lived(life: KeptMarkets) -> None:
+def lived(life: Kept) -> None:
     """Archive two days with changes, absences, prices and times of all forms, and other markets."""
     clock = life.clock
     life.put_all([match("m1", prices=PRICES, source_time=clock.wall - 1.5)])
@@ -29,17 +28,16 @@ def lived(life: KeptMarkets) -> None:
     life.put_all([match("m2", source_time=clock.wall - 1 / 3)], BIRCH)
     life.put("m2")
     clock.pass_(DAY_S)
-    life.boards.current()
+    life.board.current()
     life.put("m1", "m2", goals=(1.9, 2.1))
     life.put("m1")
-    for _ in range(9):
-        life.archive.writer.step()
+    life.write()
 
 
 def test_the_view_has_every_change_that_an_export_has(tmp_path: Path) -> None:
     """With the same numbers, of sealed days and of the day that is written, of 1X2 and other markets."""
     columns = [name for name in MARKET_COLUMNS if name != "kind"]
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         lived(life)
         exported = [*rows(life.archive.folder, EVERY, lambda _: None)]
     days = sorted(tmp_path.glob("*.db"))
@@ -55,7 +53,7 @@ def test_the_view_has_every_change_that_an_export_has(tmp_path: Path) -> None:
 
 def test_of_a_day_without_other_markets_the_view_has_1x2(tmp_path: Path) -> None:
     """Line and kind are there as well, as of any market."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         version = life.put_all([match("m1", prices=PRICES)])
     (day,) = tmp_path.glob("*.db")
     sql = "SELECT version, market, kind, line, place, outcome, odds, is_state FROM prices ORDER BY place"
@@ -68,7 +66,7 @@ def test_of_a_day_without_other_markets_the_view_has_1x2(tmp_path: Path) -> None
 
 def test_both_views_have_the_same_columns(tmp_path: Path) -> None:
     """What is asked of one can be asked of the other."""
-    with kept(tmp_path, ManualClock()) as life:
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
     (day,) = tmp_path.glob("*.db")
     with closing(sqlite3.connect(day)) as connection:
@@ -85,15 +83,14 @@ def test_both_views_have_the_same_columns(tmp_path: Path) -> None:
 def test_a_sealed_day_keeps_what_the_consensus_is_made_of(tmp_path: Path, table: str) -> None:
     """The same rows as of the day that was written."""
     clock = ManualClock()
-    with kept(tmp_path, clock) as life:
+    with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1")
         life.put("m1", "m2", bookmaker=BIRCH)
         (day,) = tmp_path.glob("*.db")
         before = queried(day, f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
         clock.pass_(DAY_S)
         life.put("m1")
-        for _ in range(9):
-            life.archive.writer.step()
+        life.write()
 
     assert day.with_suffix(".sum").exists()
     assert before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.archive.folder import Folder
-from tests.actors.archive.test_archive import ALDER, kept
+from tests.support.archive.kept import ALDER, kept
 from tests.support.builders.messages import match
 from tests.support.time.virtual import ManualClock
 
@@ -50,7 +50,7 @@ def test_a_day_that_is_removed_is_missing_and_not_lost(tmp_path: Path) -> None:
         life.archive.writer.step()
 
         assert (["alder_m1"], ["alder_m4"]) == (life.ids(first), life.ids(last))
-        assert ["missing"] == [gap.reason for gap in life.days.gaps(life.days.held())]
+        assert ["missing"] == life.gaps()
         assert 1 == life.archive.status.gaps
 
 

@@ -26,7 +26,7 @@ from actors.core.validation import Bounds, cleaned
 from actors.service.trials.listing import match_line
 from actors.sources.program.markets import Rejected
 from actors.sources.program.wire import read_item
-from tests.actors.archive.test_archive import ALDER, kept
+from tests.support.archive.kept import ALDER, kept
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import match_v1, match_v2
 
@@ -114,8 +114,7 @@ def test_a_day_has_these_rows(tmp_path: Path) -> None:
     with kept(tmp_path, ManualClock()) as life:
         life.clock.pass_(1)
         life.board.put(ALDER, WHOLE, BARE, stale_after_s=60.0)
-        life.archive.writer.step()
-        life.archive.writer.step()
+        life.write(2)
         chosen = Chosen(0, 2**60, ALDER)
         exported = [row for row in rows(life.archive.folder, chosen, lambda _: None) if row["id"]]
     with sqlite3.connect(next(tmp_path.glob("*.db"))) as day:

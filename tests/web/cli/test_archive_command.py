@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from actors.archive.export import MARKET_COLUMNS
-from tests.actors.archive.test_archive import BIRCH, kept
 from tests.actors.archive.test_passing_faults import interrupt
+from tests.support.archive.kept import BIRCH, kept
 from tests.support.documents import blocks, document
 from tests.support.time.virtual import ManualClock
 from web.__main__ import main
@@ -45,8 +45,7 @@ def folder(tmp_path: Path) -> Path:
     clock.pass_(86_400)
     with kept(path, clock) as life:
         life.put("m1", prices=(2.5, 3.25, 3.1))
-        for _ in range(5):
-            life.archive.writer.step()
+        life.write(5)
     return path
 
 
