@@ -12,7 +12,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.boards import EMPTY, RULES, START, arrived
-from tests.support.builders.messages import BOOKMAKER, batch, match
+from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
 
 KICK_OFF = int(WALL_0) + 600
@@ -55,3 +55,27 @@ def test_match_without_kick_off_leaves_after_its_last_moment() -> None:
 
         assert expected == _ids(_expired(base, now.mono, now.wall)) == _ids(run_now(late.finish(START)))
         assert (not expected, int(not expected)) == (is_due(base.deadlines, RULES, now), applied.finished)
+
+
+def _held(snapshot: Snapshot, wall: float) -> tuple[set[str], bool]:
+    """Return what is shown, and whether a confirmation of its list would be as good as the list."""
+    return _ids(snapshot), snapshot.holds(BOOKMAKER, SCOPE, batch().list_id, wall, RULES.max_matches)
+
+
+def test_list_is_not_held_after_a_wrong_clock_removed_a_match() -> None:
+    """A list that a clock ahead shortened is held until the clock is right; then it must be sent again."""
+    lists = [batch([match("a"), match("b")], received_mono=mono) for mono in (0.0, 1.0)]
+    shortened = _expired(arrived(EMPTY, lists[0]), 0.0, WALL_0 + 172_800.0)
+    again = arrived(shortened, lists[1])
+
+    assert (set(), True) == _held(shortened, WALL_0 + 172_800.0)
+    assert (set(), False) == _held(shortened, WALL_0)
+    assert ({"a", "b"}, True) == _held(again, WALL_0)
+
+
+def test_list_stays_held_when_a_match_ends() -> None:
+    """Also if the clock goes back by less than the time since."""
+    base = arrived(EMPTY, batch([match("a"), match("b", start_time=KICK_OFF)], stale_after_s=1e6))
+    over = _expired(base, 20_000.0, WALL_0 + 20_000.0)
+
+    assert ({"a"}, True) == _held(over, WALL_0 + 20_000.0) == _held(over, WALL_0 + 20_500.0 - 400.0)
