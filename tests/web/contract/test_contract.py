@@ -27,6 +27,7 @@ NO_PATHS = (
     *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
     *("/api/odds/", "/api/v2/odds/", "/api/capabilities/", "/health/", "/api/odds;x", "/api/odds%20"),
     *("//api/odds", "///api/v2/odds", "/api//odds", "/api/./odds", "/api/x/../odds", "/api/odds%00"),
+    *("/api%2fodds", "/api%2Fv2/odds", "/health%2flive", "//"),
 )
 LIST = pytest.mark.parametrize("path", LISTS)
 

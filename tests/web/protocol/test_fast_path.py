@@ -66,12 +66,6 @@ async def test_an_escaped_letter_is_that_letter(site: Site, spelled: str, path: 
     assert (await site.raw("GET", path)).body == (await site.raw("GET", spelled)).body
 
 
-@pytest.mark.parametrize("path", ["/api%2fodds", "/api%2Fv2/odds", "/health%2flive", "//api/odds", "//"])
-async def test_a_hidden_slash_makes_another_path(site: Site, path: str) -> None:
-    """Paths are exact."""
-    assert [404] * 2 == [(await site.raw(method, path)).status for method in ("GET", "POST")]
-
-
 @pytest.mark.parametrize(("path", "status"), [("/api/odds", 200), ("/api/v2/changes?since=5000", 200)])
 async def test_each_answer_is_logged_at_debug(
     path: str, status: int, caplog: pytest.LogCaptureFixture
