@@ -56,16 +56,6 @@ def _linked(first: Match | None = None) -> LinkedBoard:
     return board
 
 
-def test_fixture_has_the_book_sum_of_its_best_prices_and_counts_bookmakers() -> None:
-    """That is the sum of 1 / best price, collected prices and commissions as they are."""
-    (fixture,) = _linked().fixtures()
-
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
-
-    assert round(1 / 2.2 + 1 / 3.9 + 1 / 4.2, 6) == found["book_sum"]
-    assert 2 == found["bookmakers_count"]
-
-
 def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     """The share of a net win that its bookmaker keeps, 0 where none is configured; the price is gross."""
     (fixture,) = _linked().fixtures()

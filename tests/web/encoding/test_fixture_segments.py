@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from actors.core.clock import Instant
-from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.markets.odds import Odds
 from actors.matches.forms import Form, shown, whole
-from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
+from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matching.rules import Certainty
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, START, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
@@ -146,17 +145,6 @@ def test_best_prices_follow_what_they_depend_on(
 
         assert FixtureSegments(names).json(fixture, terms) == made
     assert len(shown_best) > 1
-
-
-def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
-    """However many come and go, what is kept is in proportion to what is there."""
-    board, view = LinkedBoard(), FixtureView(ViewKind.FIXTURES)
-    segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
-    for day in range(8):
-        board.apply(batch([match(f"{day}-{count}") for count in range(SLICE)], bookmaker=ALDER))
-        run_now(segments.runs([view], board.snapshot))
-
-        assert len(segments._made) <= 3 * SLICE
 
 
 def test_fixtures_are_nothing_to_the_garbage_collector() -> None:

@@ -33,16 +33,6 @@ def _decoded(value: msgspec.Struct) -> dict[str, Any]:
     return decoded
 
 
-def test_v2_has_exactly_these_fields() -> None:
-    """A v2 entry has nine fields (2.1)."""
-    assert V2_FIELDS == list(_v2(match()))
-
-
-def test_v1_has_exactly_these_fields() -> None:
-    """A v1 entry has the fields of v2 without `sport` (2.2)."""
-    assert V1_FIELDS == list(_v1(match()))
-
-
 def test_the_last_moment_for_an_unknown_kick_off_is_not_public() -> None:
     """The deadline that the board keeps for a match with unknown kick-off is not in the JSON."""
     of_a_day, unknown = match(start_time=None, latest_start=1780000000), match(start_time=None)
@@ -54,10 +44,3 @@ def test_the_last_moment_for_an_unknown_kick_off_is_not_public() -> None:
 def test_an_unknown_league_is_unknown_in_v2_and_empty_in_v1(league: str | None) -> None:
     """An unknown league is `Unknown` in v2 (2.1) and an empty string in v1 (2.2)."""
     assert ("Unknown", "") == (_v2(match(league=league))["league"], _v1(match(league=league))["league"])
-
-
-def test_names_are_written_as_they_are() -> None:
-    """Non-ASCII names are not escaped; quotes and control characters are."""
-    names = 'Grêmio "Ø"\u2028'
-
-    assert (names, "Älder") == (_v2(match(home=names))["home"], _v2(match(home=names))["bookmaker"])

@@ -24,7 +24,6 @@ from tests.support.time.virtual import WALL_0
 from web.encoding.list_segments import Api
 from web.feeds.lists import Answers, View
 from web.protocol import responses as prepared
-from web.protocol.problems import Problem
 from web.protocol.responses import Prepared
 
 pytestmark = pytest.mark.anyio
@@ -126,16 +125,6 @@ async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
         again = await answers.ask(View(api), confirmed, None, coding)
 
         assert first.answer is again.answer
-
-
-@BOTH_APIS
-@pytest.mark.parametrize("coding", ["identity;q=0", "*;q=0", "gzip;q=0, identity;q=0", "br, *;q=0"])
-async def test_no_acceptable_coding_is_406(api: Api, coding: str) -> None:
-    """A client may refuse identity, and then no body may be acceptable (RFC 9110, 12.5.3)."""
-    with pytest.raises(Problem) as raised:
-        await _Lists().ask(View(api), FULL, None, coding)
-
-    assert (406, "not_acceptable") == (raised.value.status, raised.value.code)
 
 
 @pytest.mark.parametrize("coding", [None, "gzip"])

@@ -17,8 +17,6 @@ from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
-from web.encoding.schemas import ResetReason
-from web.feeds import messages as frames
 from web.feeds.lists import Answers
 from web.feeds.messages import ListFrames
 from web.feeds.own_bodies import OwnBody
@@ -86,13 +84,6 @@ async def test_polls_are_not_marked() -> None:
     assert b"conflated" not in b"".join(polled.parts)
 
 
-async def test_a_version_that_is_too_old_is_none() -> None:
-    """There is no event and no answer from such a version; no other version is used instead."""
-    made = _frames(ONE, TWO)
-
-    assert (None, None) == (await made.changes(None, 999), await made.delta(None, 999))
-
-
 async def test_a_long_event_is_made_once_and_of_one_version() -> None:
     """Making a long event yields to other tasks; changes meanwhile are in the event of the next request."""
     many = [match(f"{number:05}") for number in range(20_000)]
@@ -129,15 +120,3 @@ def _data(result: OwnBody | None) -> Any:
     event = b"".join(result.parts)
     assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % result.version)
     return json.loads(event.split(b"data: ")[1])
-
-
-def test_other_events_have_no_id() -> None:
-    """A client that is cut off after such an event resumes from the version before it."""
-    made = [
-        b"".join(group)
-        for group in (frames.reset(ResetReason.TOO_OLD, 7), frames.heartbeat(7), frames.bye(7, 1500))
-    ]
-
-    assert b'event: reset\ndata: {"reason":"too_old","version":7}\n\n' == made[0]
-    assert b'event: heartbeat\ndata: {"version":7}\n\n' == made[1]
-    assert b'retry: 1500\nevent: bye\ndata: {"version":7,"retry":1500}\n\n' == made[2]

@@ -15,7 +15,6 @@ from actors.core.messages import BookmakerId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, after
 from tests.support.builders.messages import batch, match
 from web.feeds.subscribers import GROUP, Audience, Rest
-from web.protocol.problems import Problem
 
 pytestmark = pytest.mark.anyio
 
@@ -97,23 +96,6 @@ async def test_a_view_that_did_not_change_wakes_nobody() -> None:
     assert {0: 1, 1: 1} == seen
 
 
-async def test_a_conflating_client_is_woken_at_the_end_of_its_time() -> None:
-    """No change wakes it earlier."""
-    stage = Stage()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stage.client, 0, None, 0.05)
-        await _turns(2)
-        stage.commit(ONE)
-        await _turns(5)
-        before = stage.woken.total()
-        with anyio.fail_after(5):
-            while not stage.woken:
-                await checkpoint()
-        await stage.audience.leave()
-
-    assert 0 == before
-
-
 async def test_a_disconnected_client_leaves_nothing_behind() -> None:
     """Neither its place nor its future is kept (faults.md, H9)."""
     stage = Stage()
@@ -144,19 +126,6 @@ async def test_leaving_cancels_clients_that_do_not_end() -> None:
             await stage.audience.leave()
 
     assert 0 == len(stage.audience)
-
-
-async def test_the_number_of_clients_is_limited() -> None:
-    """Once the service is about to end, no client is accepted."""
-    stage = Stage(max_clients=1)
-    with stage.audience.admitted(None), pytest.raises(Problem) as full, stage.audience.admitted(None):
-        pass
-    await stage.audience.leave()
-    with pytest.raises(Problem) as ending, stage.audience.admitted(None):
-        pass
-
-    assert (503, 503) == (full.value.status, ending.value.status)
-    assert ("5", "5") == (full.value.headers["Retry-After"], ending.value.headers["Retry-After"])
 
 
 async def test_reconnection_times_are_spread() -> None:
