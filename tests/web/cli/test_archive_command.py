@@ -6,9 +6,8 @@ import csv
 import json
 import sqlite3
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,23 +15,14 @@ from actors.archive.export import MARKET_COLUMNS
 from tests.actors.archive.test_passing_faults import interrupt
 from tests.support.archive.kept import BIRCH, kept
 from tests.support.documents import blocks, document
+from tests.support.systems.process import Ended
 from tests.support.time.virtual import ManualClock
-from web.__main__ import main
-
-Ran = Callable[..., tuple[Any, str, str]]
 
 
 @pytest.fixture
-def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
+def ran(ended: Ended) -> Ended:
     """Return what runs the command: exit code, output, errors."""
-
-    def run(*arguments: object) -> tuple[Any, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["archive", *map(str, arguments)])
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return run
+    return partial(ended, "archive")
 
 
 @pytest.fixture
@@ -50,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_full_disk_behind_a_pipe_is_not_the_archives(
-    folder: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+    folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Standard output may be a file, and 78 is of configurations."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -60,7 +50,7 @@ def test_a_full_disk_behind_a_pipe_is_not_the_archives(
     assert (74, "oddsboard: the output: No space left on device\n") == (code, err)
 
 
-def test_info_lists_days_and_gaps(folder: Path, ran: Ran) -> None:
+def test_info_lists_days_and_gaps(folder: Path, ran: Ended) -> None:
     """With sizes, versions and times, and why something is not known."""
     code, out, _ = ran("info", folder)
 
@@ -70,7 +60,7 @@ def test_info_lists_days_and_gaps(folder: Path, ran: Ran) -> None:
     assert "stopped" in lines[-1]
 
 
-def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ran) -> None:
+def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ended) -> None:
     """It is there, and takes room; `check` says what is wrong with it."""
     (folder / "2026-05-28.db").write_bytes(b"x" * 5000)
     code, out, _ = ran("info", folder)
@@ -81,7 +71,7 @@ def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ran) -> None:
     )
 
 
-def test_check_finds_a_flipped_bit(folder: Path, ran: Ran) -> None:
+def test_check_finds_a_flipped_bit(folder: Path, ran: Ended) -> None:
     """In a sealed day, though SQLite may read it; the exit code says so."""
     whole, out, _ = ran("check", folder)
     sealed = folder / "2026-05-28.db"
@@ -95,7 +85,7 @@ def test_check_finds_a_flipped_bit(folder: Path, ran: Ran) -> None:
     assert sealed.exists()
 
 
-def test_check_names_what_was_set_aside(folder: Path, ran: Ran) -> None:
+def test_check_names_what_was_set_aside(folder: Path, ran: Ended) -> None:
     """The archive is not whole then, though each day that is left is."""
     (folder / "2026-05-28.db").rename(folder / "2026-05-28.db.bad")
     code, out, _ = ran("check", folder)
@@ -105,7 +95,7 @@ def test_check_names_what_was_set_aside(folder: Path, ran: Ran) -> None:
     assert lines[1].startswith("2026-05-28.db.bad: it was damaged and is set aside")
 
 
-def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: Path, ran: Ran) -> None:
+def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: Path, ran: Ended) -> None:
     """As a kill leaves it while a day is closed: all commands read it as it was."""
     before = ran("export", folder)
     interrupt(folder / "2026-05-29.db")
@@ -115,7 +105,7 @@ def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: P
     assert before == ran("export", folder)
 
 
-def test_export_has_every_change_in_order(folder: Path, ran: Ran) -> None:
+def test_export_has_every_change_in_order(folder: Path, ran: Ended) -> None:
     """What left, too; the lists of the second life begin with what the first left."""
     code, out, _ = ran("export", folder)
 
@@ -135,7 +125,7 @@ def test_export_has_every_change_in_order(folder: Path, ran: Ran) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_export_of_all_markets_has_columns_of_its_own(
-    folder: Path, ran: Ran, tmp_path: Path, form: str
+    folder: Path, ran: Ended, tmp_path: Path, form: str
 ) -> None:
     """A row a price, in each format."""
     parquet = pytest.importorskip("pyarrow.parquet") if form == "parquet" else None
@@ -152,30 +142,24 @@ def test_export_of_all_markets_has_columns_of_its_own(
     ]
 
 
-def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ran, tmp_path: Path) -> None:
-    """As JSON lines into a file."""
-    out = tmp_path / "birch.ndjson"
-    options = ("--bookmaker", "birch", "--to", "2026-05-29", "--format", "ndjson", "--out", out)
-    code, printed, _ = ran("export", folder, *options)
-
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert (0, "") == (code, printed)
-    assert [("birch_m1", None, None), ("birch_m2", None, None)] == [
-        (row["id"], row["league"], row["start_time"]) for row in rows
-    ]
-
-
-def test_export_as_parquet_has_the_same_rows(folder: Path, ran: Ran, tmp_path: Path) -> None:
-    """Columns have the types of the table in the documents; what is not there is null."""
+def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ended, tmp_path: Path) -> None:
+    """As JSON lines and as Parquet, with the types of the documents; what is not there is null."""
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow (oddsboard[parquet])")
     lines, out = tmp_path / "rows.ndjson", tmp_path / "rows.parquet"
-    ran("export", folder, "--format", "ndjson", "--out", lines)
-    code, printed, _ = ran("export", folder, "--format", "parquet", "--out", out)
+    chosen = ("--bookmaker", "birch", "--to", "2026-05-29")
+    printed = [
+        ran("export", folder, *chosen, "--format", form, "--out", path)
+        for form, path in (("ndjson", lines), ("parquet", out))
+    ]
 
     found = parquet.read_table(out)
     kinds = {name: str(kind) for name, kind in zip(found.schema.names, found.schema.types, strict=True)}
-    assert (0, "") == (code, printed)
-    assert [json.loads(line) for line in lines.read_text("utf-8").splitlines()] == found.to_pylist()
+    rows = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    assert [(0, "", "")] * 2 == printed
+    assert [("birch_m1", None, None), ("birch_m2", None, None)] == [
+        (row["id"], row["league"], row["start_time"]) for row in rows
+    ]
+    assert rows == found.to_pylist()
     assert ("int64", "double", "int64", "double", "string") == tuple(
         kinds[name] for name in ("version", "time", "start_time", "odds_x", "reason")
     )
@@ -185,7 +169,7 @@ def test_export_as_parquet_has_the_same_rows(folder: Path, ran: Ran, tmp_path: P
     ("options", "said"), [((), "needs --out FILE"), (("--out", "rows.parquet"), "'oddsboard[parquet]'")]
 )
 def test_parquet_without_its_package_or_a_file_is_refused(
-    folder: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+    folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
     """One line says what is missing, and no file is made."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -197,22 +181,20 @@ def test_parquet_without_its_package_or_a_file_is_refused(
     assert not (folder / "rows.parquet").exists()
 
 
-def test_a_file_that_cannot_be_written_is_named(folder: Path, ran: Ran) -> None:
-    """Nothing is said against the archive."""
-    code, out, err = ran("export", folder, "--out", folder / "missing" / "rows.csv")
+@pytest.mark.parametrize(
+    ("out", "code", "why"),
+    [("missing/rows.csv", 78, "No such file or directory"), ("/dev/full", 74, "No space left on device")],
+)
+def test_a_file_that_cannot_be_written_is_named(
+    folder: Path, ran: Ended, out: str, code: int, why: str
+) -> None:
+    """Nothing is said against the archive; the error of a full disk names no file itself."""
+    path = folder / out
 
-    assert (78, "") == (code, out)
-    assert f"oddsboard: {folder}/missing/rows.csv: No such file or directory\n" == err
-
-
-def test_a_full_disk_is_not_the_archives(folder: Path, ran: Ran) -> None:
-    """The file that is written is named, though the error names none."""
-    code, out, err = ran("export", folder, "--out", "/dev/full")
-
-    assert (74, "", "oddsboard: /dev/full: No space left on device\n") == (code, out, err)
+    assert (code, "", f"oddsboard: {path}: {why}\n") == ran("export", folder, "--out", path)
 
 
-def test_an_export_without_rows_says_so(folder: Path, ran: Ran) -> None:
+def test_an_export_without_rows_says_so(folder: Path, ran: Ended) -> None:
     """As of a bookmaker that is misspelled: the head alone is no answer."""
     code, out, err = ran("export", folder, "--bookmaker", "adler")
 
@@ -220,7 +202,7 @@ def test_an_export_without_rows_says_so(folder: Path, ran: Ran) -> None:
     assert f"oddsboard: no row; oddsboard archive info {folder} lists the times that there are\n" == err
 
 
-def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, ran: Ran) -> None:
+def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, ran: Ended) -> None:
     """Another export, or something else, is not lost by mistake."""
     out = folder / "rows.csv"
     out.write_text("something else", "ascii")
@@ -233,7 +215,7 @@ def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, 
     assert out.read_text("utf-8").startswith("version,")
 
 
-def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ran) -> None:
+def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ended) -> None:
     """A file has its name when it is complete; until then another, which is removed after an error."""
     out = folder / "rows.csv"
     out.write_text("before", "ascii")
@@ -271,7 +253,7 @@ def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
     ] == found
 
 
-def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
+def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ended) -> None:
     """While a service uses it, the exit code is 75."""
     with kept(folder, ManualClock(wall=1_780_100_000.0)):
         in_use, _, err = ran("seal", folder)
@@ -281,7 +263,7 @@ def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
     assert "another process uses it" in err
 
 
-def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ran) -> None:
+def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ended) -> None:
     """It is named, and stays as it is: it may be damaged, which a single look does not say."""
     damaged = folder / "2026-05-27.db"
     damaged.write_bytes(b"damaged")
@@ -291,7 +273,7 @@ def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ran) ->
     assert out.startswith("2026-05-27.db: not sealed: ")
 
 
-def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ran, tmp_path: Path) -> None:
+def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ended, tmp_path: Path) -> None:
     """The files that the documents say to copy are enough to look at it."""
     backup = tmp_path / "backup"
     backup.mkdir()
@@ -304,7 +286,7 @@ def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ran, tmp_path: Path)
     assert (0, 7) == (exported, len(rows.splitlines()))
 
 
-def test_another_folder_is_no_archive(tmp_path: Path, ran: Ran) -> None:
+def test_another_folder_is_no_archive(tmp_path: Path, ran: Ended) -> None:
     """One line says so."""
     code, out, err = ran("info", tmp_path)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from decimal import Decimal
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from statistics import stdev
@@ -19,9 +20,9 @@ from actors.markets.market import Kind, parsed
 from tests.support.builders.messages import match
 from tests.support.documents import blocks, document, section
 from tests.support.oracles.spreadsheet import fair_shares
+from tests.support.systems.process import Ended
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import WALL_0
-from web.__main__ import main
 from web.cli.clv_report import Added
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +31,6 @@ LEAGUE = "Ostland - First Division"
 LONG_S = 100_000.0
 LINE = parsed("over_under:2.5")
 PRICES = {"alder": (2.0, 3.4, 3.9), "birch": (1.95, 3.5, 4.0), "cedar": (2.05, 3.4, 3.8)}
-Ran = Callable[..., tuple[int, str, str]]
 DOCUMENTED = section(document("docs/archive.md"), "## What your own bets were worth")
 EXAMPLE = blocks(DOCUMENTED)
 (BETS,) = [block.lines for block in EXAMPLE if block.language == "csv"]
@@ -39,16 +39,9 @@ CALL = next(line for block in EXAMPLE if block.language == "sh" for line in bloc
 
 
 @pytest.fixture
-def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
+def ran(ended: Ended) -> Ended:
     """Return what runs the command: exit code, output, errors."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["clv", *map(str, arguments)])
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, *capsys.readouterr()
-
-    return run
+    return partial(ended, "clv")
 
 
 def _match(match_id: str, home: str, away: str, league: str, odds: tuple[float, ...]) -> Match:
@@ -97,7 +90,7 @@ def _rows(out: str) -> list[dict[str, str]]:
 
 
 async def test_the_documented_example_is_what_is_printed(
-    site: Site, bets: Path, tmp_path: Path, ran: Ran
+    site: Site, bets: Path, tmp_path: Path, ran: Ended
 ) -> None:
     """The call of the document, in the folder of the test: rows, summary, exit code."""
     valued = tmp_path / "valued.csv"
@@ -125,7 +118,9 @@ async def test_the_documented_example_is_what_is_printed(
     assert [bool(row["clv"]) for row in rows] == [not row["clv_reason"] for row in rows]
 
 
-async def test_values_are_those_of_a_spreadsheet(site: Site, bets: Path, tmp_path: Path, ran: Ran) -> None:
+async def test_values_are_those_of_a_spreadsheet(
+    site: Site, bets: Path, tmp_path: Path, ran: Ended
+) -> None:
     """The fair probabilities as they are shown, their products with the odds, the mean and its error."""
     del site
     about = "--archive", tmp_path / "archive", "--method", "multiplicative"
@@ -146,7 +141,7 @@ async def test_values_are_those_of_a_spreadsheet(site: Site, bets: Path, tmp_pat
 
 
 async def test_a_service_says_the_same_as_its_archive(
-    site: Site, bets: Path, tmp_path: Path, ran: Ran
+    site: Site, bets: Path, tmp_path: Path, ran: Ended
 ) -> None:
     """Of each bet, also as JSON, whose summary is that for a person."""
     of_archive = await to_thread.run_sync(lambda: ran(bets, "--archive", tmp_path / "archive", "--json"))
@@ -159,7 +154,7 @@ async def test_a_service_says_the_same_as_its_archive(
     assert (2, "1", None) == (first["row"], first["cells"][4], first["added"]["clv_reason"])
 
 
-async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets: Path, ran: Ran) -> None:
+async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets: Path, ran: Ended) -> None:
     """The exit code is that of a service that does not answer."""
     code, out, err = await to_thread.run_sync(lambda: ran(bets, "--url", empty_site.base))
 
@@ -167,7 +162,7 @@ async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets
     assert "/api/v2/closing" in err
 
 
-async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path, ran: Ran) -> None:
+async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path, ran: Ended) -> None:
     """Those of the user, of the head too; numbers stay numbers, and the separator stays."""
     del site
     code, out, _ = await to_thread.run_sync(lambda: ran(formulas, "--archive", tmp_path / "archive"))
@@ -178,7 +173,7 @@ async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path,
     assert "2,2;'@SUM(A1);-10.50;'+a;0.06314" in row
 
 
-def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ran) -> None:
+def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ended) -> None:
     """A file without bets, a folder that is no archive, an output that is there."""
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")

@@ -137,14 +137,16 @@ async def _unreachable(*_: object) -> Any:
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("size", [SENT_WHOLE + 1, 1_000_000])
+@pytest.mark.parametrize("size", [0, 1, SENT_WHOLE, SENT_WHOLE + 1, 1_000_000])
 async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
-    """A client that does not read has no more than one of them waiting; the last ends the answer."""
-    client = _Client(bytes(size))
+    """One of them waits at most; a short part costs one call, and no copy. HEAD has no body at all."""
+    client, head = _Client(bytes(size)), _Client(bytes(size), bytes(10))
     await client.get()
+    await head.get("HEAD")
 
     whole, rest = divmod(size, LONG_PIECE_BYTES)
-    assert [LONG_PIECE_BYTES] * whole + [rest] == client.sent
+    assert ([LONG_PIECE_BYTES] * whole + [rest] if size > SENT_WHOLE else [size]) == client.sent
+    assert [0] == head.sent
 
 
 async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None:
@@ -168,15 +170,6 @@ async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None
         tasks.cancel_scope.cancel()
 
     assert [LONG_PIECE_BYTES] * FEW + [PIECE_BYTES] * 2 == sent
-
-
-@pytest.mark.parametrize("size", [0, 1, SENT_WHOLE])
-async def test_a_short_part_is_sent_as_it_is(size: int) -> None:
-    """It costs one call, and no copy for each client."""
-    client = _Client(bytes(size))
-    await client.get()
-
-    assert [size] == client.sent
 
 
 async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
@@ -229,14 +222,6 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     assert counted == counters.metrics.counts["oddsboard_http_response_body_bytes_total"].number
     assert int(headers[b"content-length"]) > 0
     assert (["request.failed"] if status == 500 else []) == logged
-
-
-async def test_head_of_a_long_body_has_no_body() -> None:
-    """Only its headers are sent."""
-    client = _Client(bytes(1_000_000), bytes(10))
-    await client.get("HEAD")
-
-    assert [0] == client.sent
 
 
 async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
