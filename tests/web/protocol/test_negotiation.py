@@ -125,11 +125,12 @@ def test_matching_equals_the_oracle(header: str) -> None:
     assert matches_by_rfc(header, ETAG) == has_already(header, ETAG)
 
 
-@given(st.text(max_size=60))
-def test_no_if_none_match_raises(header: str) -> None:
-    """Any text either matches or does not."""
+@given(st.text(max_size=300))
+def test_no_header_raises(header: str) -> None:
+    """Any text can be read as If-None-Match, Accept-Encoding and Accept."""
     assert has_already(header, ETAG) in {True, False}
     assert coding_for(header) in {None, *Coding}
+    assert prefers_html(header) in {True, False}
 
 
 def test_a_tag_at_the_end_of_8_kb_is_found() -> None:
@@ -195,9 +196,3 @@ def test_html_is_chosen_when_its_weight_is_higher(header: str | None, *, expecte
 def test_openmetrics_is_chosen_when_it_is_named(header: str | None, *, expected: bool) -> None:
     """And plain text, the older form, has no higher weight."""
     assert expected == prefers_openmetrics(header)
-
-
-@given(st.text(max_size=300))
-def test_no_accept_header_raises(header: str) -> None:
-    """Any text can be read as an Accept header."""
-    assert prefers_html(header) in {True, False}

@@ -88,17 +88,6 @@ def test_other_limits_hold_at_once() -> None:
     assert (1, b'"client";q=2;w=2') == (len(limit), dict(limit.fields(Taken(1, 0.0)))[b"ratelimit-policy"])
 
 
-def test_the_table_is_bounded_however_many_ask() -> None:
-    """Refused clients take no more room than others."""
-    limit = RateLimit(0.01, 1, 100)
-    refused = 0
-    for number in range(1000):
-        limit.take(str(number), 0.0)
-        refused += limit.take(str(number), 0.0).retry_after_s > 0
-
-    assert (100, 1000) == (len(limit), refused)
-
-
 @given(
     per_s=st.floats(0.01, 1e6),
     burst=st.integers(1, 1_000_000),

@@ -282,15 +282,3 @@ async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> No
         connection.sendmsg([b"the", b"end"])
 
         assert (False, True) == (is_idle_before, connection.is_idle())
-
-
-async def test_an_answered_connection_is_idle() -> None:
-    """The server says when an answer ends."""
-    async with open_site() as site:
-        with crowd(site) as clients:
-            client = await clients.join(LIVE)
-            await clients.received(client)
-            (connection,) = [
-                held for held in site.connections.by_request if _peer(held) == client.getsockname()
-            ]
-            await site.until(connection.is_idle)

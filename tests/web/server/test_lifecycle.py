@@ -1,4 +1,4 @@
-"""Start and end of the process, with a supervision tree that fails on request."""
+"""Start and end of a process that serves or records, with a supervision tree that fails on request."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from math import inf
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -20,7 +22,7 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
 from tests.support.peers.plain_http import NO_TLS
-from web.server.lifecycle import Exit, Life
+from web.server.lifecycle import Exit, Life, record_until_stopped
 from web.server.listener import address_of, listen
 from web.server.servers import serve
 
@@ -45,21 +47,26 @@ class Tree:
         self.stopped = True
 
 
-def ignore(code: Exit) -> None:
-    """Set no limit: the test has its own."""
-    del code
+def life(sock: socket.socket, tree: Tree | None = None, **given: Any) -> Life:
+    """Return the life of a service without endpoints or a limit of its own."""
+    app, status = Quart("oddsboard", static_folder=None), given.pop("status", None)
+    steps: dict[str, Any] = {"started": lambda: None, "stopping": lambda _: None, **given}
+    return Life(tree or Tree(), app, sock, status or status_of(), 0.0, **steps)
+
+
+def status_of() -> ServiceStatus:
+    """Return records of nothing."""
+    return ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
 
 
 async def run_service(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
     """Run with `tree`, and call `during` with the base address once the server answers."""
     sock: socket.socket = listen("127.0.0.1", 0)
     base = address_of(sock)
-    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
-    app = Quart("oddsboard", static_folder=None)
-    codes: list[Exit] = []
+    status, codes = status_of(), list[Exit]()
 
     async def run() -> None:
-        codes.append(await Life(tree, app, sock, status, 0.0, lambda: None, ignore).run())
+        codes.append(await life(sock, tree, status=status).run())
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
@@ -137,11 +144,9 @@ async def test_a_server_that_fails_ends_with_70() -> None:
     """Whatever ends the server without being asked is a core failure with one log line."""
     sock = listen("127.0.0.1", 0)
     os.close(sock.fileno())
-    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
 
     with capture_logs() as logs:
-        life = Life(Tree(), Quart("oddsboard", static_folder=None), sock, status, 0.0, lambda: None, ignore)
-        code = await life.run()
+        code = await life(sock).run()
 
     events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
     assert (Exit.CORE, ["service.failed"]) == (code, events)
@@ -167,8 +172,7 @@ class _OtherLoop(asyncio.AbstractEventLoop):
 async def test_followers_are_ended_before_the_server_stops() -> None:
     """Streams end while the server still answers, so that they do not delay it (Hypercorn's issue 308)."""
     sock = listen("127.0.0.1", 0)
-    base = address_of(sock)
-    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+    base, status = address_of(sock), status_of()
     seen: list[tuple[int, bool]] = []
 
     async def farewell() -> None:
@@ -178,8 +182,7 @@ async def test_followers_are_ended_before_the_server_stops() -> None:
     def started() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    app = Quart("oddsboard", static_folder=None)
-    code = await Life(Tree(), app, sock, status, 0.0, started, ignore, farewell).run()
+    code = await life(sock, status=status, started=started, farewell=farewell).run()
 
     assert (Exit.STOPPED, {(404, True)}) == (code, set(seen))
 
@@ -187,7 +190,6 @@ async def test_followers_are_ended_before_the_server_stops() -> None:
 async def test_followers_are_ended_after_a_failure_too() -> None:
     """After a failure there is no drain, and streams must still not delay the server."""
     sock, farewells = listen("127.0.0.1", 0), []
-    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
     tree = Tree()
     tree.fails.set()
 
@@ -195,8 +197,7 @@ async def test_followers_are_ended_after_a_failure_too() -> None:
         await anyio.lowlevel.checkpoint()
         farewells.append(True)
 
-    app = Quart("oddsboard", static_folder=None)
-    code = await Life(tree, app, sock, status, 0.0, lambda: None, ignore, farewell).run()
+    code = await life(sock, tree, farewell=farewell).run()
 
     assert (Exit.CORE, [True]) == (code, farewells)
 
@@ -204,15 +205,82 @@ async def test_followers_are_ended_after_a_failure_too() -> None:
 async def test_the_server_stops_though_the_step_before_fails() -> None:
     """A server that nobody stops would keep the process for ever."""
     sock = listen("127.0.0.1", 0)
-    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
     tree = Tree()
     tree.fails.set()
 
     def fail(code: Exit) -> None:
         raise RuntimeError(f"no timer for {code}")
 
-    app = Quart("oddsboard", static_folder=None)
     with anyio.fail_after(20), pytest.raises(ExceptionGroup, match="TaskGroup"):
-        await Life(tree, app, sock, status, 0.0, lambda: None, fail).run()
+        await life(sock, tree, stopping=fail).run()
 
     assert -1 == sock.fileno()
+
+
+class Recording(Tree):
+    """A tree that calls one function when it runs, and runs until stopped."""
+
+    def __init__(self, first: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self.first = first
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Call the function, and wait."""
+        task_status.started()
+        self.first()
+        await self.fails.wait()
+
+    async def stop(self) -> None:
+        """End."""
+        await super().stop()
+        self.fails.set()
+
+
+def _fail() -> None:
+    raise CoreFailure("the aggregator crashed too often")
+
+
+def _signal() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _full() -> None:
+    raise CoreFailure("the disk is full")
+
+
+async def _recorded(
+    tree: Recording, for_s: float, watch: object = anyio.sleep_forever
+) -> tuple[Exit, list[str]]:
+    codes: list[Exit] = []
+    with capture_logs() as logs:
+        code = await record_until_stopped(tree, for_s, watch, codes.append)  # type: ignore[arg-type]  # a Watch
+    assert [code] == codes
+    return code, [f"{line['event']} {line.get('signal', line.get('errors', ''))}" for line in logs]
+
+
+async def test_a_recording_ends_when_its_time_is_over() -> None:
+    """It stops in order, with 0."""
+    tree = Recording()
+
+    assert (Exit.STOPPED, ["service.stopping None", "service.stopped "]) == await _recorded(tree, 0.01)
+    assert tree.stopped
+
+
+async def test_a_recording_ends_on_a_signal() -> None:
+    """It stops in order, with 0, even before its time is over."""
+    tree = Recording(_signal)
+
+    assert (Exit.STOPPED, ["service.stopping SIGTERM", "service.stopped "]) == await _recorded(tree, inf)
+    assert tree.stopped
+
+
+async def test_a_recording_that_cannot_go_on_ends_with_70() -> None:
+    """One line gives the reason."""
+    assert (Exit.CORE, ["service.failed ['the disk is full']"]) == await _recorded(Recording(), inf, _full)
+
+
+async def test_a_core_failure_ends_a_recording_with_70() -> None:
+    """It ends as a service does."""
+    expected = (Exit.CORE, ["service.failed ['the aggregator crashed too often']"])
+
+    assert expected == await _recorded(Recording(_fail), inf)

@@ -15,7 +15,6 @@ from actors.core.errors import BindError
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, open_site
 from web.server import reader, watch
-from web.server.connections import Caps
 from web.server.listener import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -101,21 +100,6 @@ async def test_a_client_that_leaves_while_it_waits_is_given_up(tmp_path: Path) -
         await site.until(lambda: len(site.audience) == 1)
         client.close()
         await site.until(lambda: site.connections.open == 0)
-
-
-async def test_a_connection_is_not_idle_between_two_parts_of_its_answer(tmp_path: Path) -> None:
-    """A client that waits for a change is not replaced by another above the cap."""
-    path = tmp_path / "board.sock"
-    async with open_site(bind=(str(path), None), caps=Caps(connections=1, most=100)) as site:
-        with _connected(path, WAIT) as waiting:
-            await site.until(lambda: any(held.is_answering for held in site.connections.by_request))
-            with _connected(path, GET % b"/health/live") as other:
-                answer = await anyio.to_thread.run_sync(other.recv, 65_536)
-            site.publish(next(iter(NAMES)), match("m1"))
-            changes = await anyio.to_thread.run_sync(waiting.recv, 65_536)
-
-    assert answer.startswith(b"HTTP/1.1 200")
-    assert changes.startswith(b"HTTP/1.1 200")
 
 
 async def test_requests_over_a_unix_socket_are_noted_while_they_wait(tmp_path: Path) -> None:
