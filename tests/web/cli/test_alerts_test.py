@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.support.builders.configurations import VALID
 from tests.support.peers.http import HttpPeer, http_peer, respond
-from web.__main__ import main
+from tests.support.systems.process import Ended
 
 CONFIG = """
 [receivers.good]
@@ -29,26 +27,22 @@ to = {to}
 """
 
 
-def _ran(
-    folder: Path, peer: HttpPeer, to: list[str], name: str, capsys: pytest.CaptureFixture[str]
-) -> tuple[object, str, str]:
-    """Return exit code, output and errors."""
+def _config(folder: Path, peer: HttpPeer, *to: str) -> Path:
+    """Write a rule for these receivers."""
     config = folder / "mine.toml"
     config.write_text(VALID + CONFIG.format(port=peer.port, to=json.dumps(to)), "utf-8")
-    with pytest.raises(SystemExit) as ended:
-        main(["alerts", "test", name, "--config", str(config)])
-    out, err = capsys.readouterr()
-    return ended.value.code, out, err
+    return config
 
 
-def test_what_each_receiver_answered_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_each_receiver_answered_is_said(tmp_path: Path, ended: Ended) -> None:
     """Without its address, even if the answer has it; the code is 1 if one did not take the alert."""
     with http_peer() as peer:
         peer.answers["/api/webhook/private-0123456789"] = respond()
         peer.answers["/services/private-0123456789"] = respond(b"no\x1b team at private-0123456789", 404)
 
-        both = _ran(tmp_path, peer, ["good", "bad", "run"], "soon", capsys)
-        good = _ran(tmp_path, peer, ["good"], "soon", capsys)
+        config = _config(tmp_path, peer, "good", "bad", "run")
+        every = ended("alerts", "test", "soon", "--config", config)
+        good = ended("alerts", "test", "soon", "--config", _config(tmp_path, peer, "good"))
 
     assert (0, "good: taken, status 200\n", "") == good
     lines = [
@@ -56,7 +50,7 @@ def test_what_each_receiver_answered_is_said(tmp_path: Path, capsys: pytest.Capt
         "bad: not taken: status was 404, must be 2xx: no team at ***",
         "run: not taken: it ended with code 3: E! no sound",
     ]
-    assert (1, lines, "") == (both[0], both[1].splitlines(), both[2])
+    assert (1, lines, "") == (every[0], every[1].splitlines(), every[2])
     told = json.loads(peer.asked[0].body)
     assert ("soon", "kickoff", True) == (
         told["alerts"][0]["rule"],
@@ -65,9 +59,9 @@ def test_what_each_receiver_answered_is_said(tmp_path: Path, capsys: pytest.Capt
     )
 
 
-def test_a_rule_must_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_must_exist(tmp_path: Path, ended: Ended) -> None:
     """The error names the rules that do."""
     with http_peer() as peer:
-        ended = _ran(tmp_path, peer, ["good"], "son", capsys)
+        found = ended("alerts", "test", "son", "--config", _config(tmp_path, peer, "good"))
 
-    assert (78, "", "oddsboard: NAME was 'son', must be one of soon; did you mean 'soon'?\n") == ended
+    assert (78, "", "oddsboard: NAME was 'son', must be one of soon; did you mean 'soon'?\n") == found

@@ -93,17 +93,6 @@ async def test_a_consensus_that_began_in_the_window_moves_since_then(tmp_path: P
     assert begun == of["since_time"]
 
 
-async def test_a_move_before_the_window_is_none(tmp_path: Path) -> None:
-    """A longer window has it."""
-    async with open_site(names=NAMES, archived=tmp_path) as site:
-        put(site, EARLY, "alder", "birch", "cedar")
-        put(site, LATE, "alder", "birch", "cedar")
-        site.clock.pass_(300)
-        short, long = [await moved(site, f"window_s={window}") for window in (60, 900)]
-
-    assert (0, 1) == (len(short), len(long))
-
-
 async def test_a_restart_is_no_move(tmp_path: Path) -> None:
     """Prices that were restored are those from before."""
     clock = ManualClock()
@@ -117,12 +106,16 @@ async def test_a_restart_is_no_move(tmp_path: Path) -> None:
     assert [] == found
 
 
-@pytest.mark.parametrize(("query", "count"), [("min=0.5", 0), ("league=League", 1), ("league=Other", 0)])
-async def test_least_move_and_league_choose(tmp_path: Path, query: str, count: int) -> None:
-    """A league that no match has shows nothing."""
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("min=0.5", 0), ("league=League", 1), ("league=Other", 0), ("window_s=60", 0), ("window_s=900", 1)],
+)
+async def test_least_move_league_and_window_choose(tmp_path: Path, query: str, count: int) -> None:
+    """A move before the window is none, and a league that no match has shows nothing."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar")
         put(site, LATE, "alder", "birch", "cedar")
+        site.clock.pass_(300)
         found = await moved(site, query)
 
     assert count == len(found)
