@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import re
 import time
 from collections.abc import Iterator
-from fractions import Fraction
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import PricedLeg
+from actors.markets.stakes import StakedLeg, Stakes, stakes
 from tests.support.browsing import OWN_STREAM, Complaints
-from tests.support.oracles.stakes import Stakes, stakes
 from tests.support.systems.two_sources import Two, two_sources
 
 pytestmark = pytest.mark.browser
@@ -28,10 +24,6 @@ BETTER = {"pinnacle": (2.2, 3.6, 3.85), "williamhill": (2.0, 3.9, 3.5), "maratho
 CUT = """(row) => [...row.querySelectorAll(".team, .surebet, .day")]
     .filter((text) => text.scrollWidth > text.clientWidth)
     .map((text) => text.textContent)"""
-DIVIDE = """async ([legs, total]) => {
-    const { stakes } = await import("/static/stakes.js");
-    return stakes(legs, total);
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -184,14 +176,16 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
     assert [] == row.evaluate(CUT)
     page.get_by_label("Total").fill("250.55")
 
-    divided = stakes((_leg(0, 2.1), _leg(1, 3.9), _leg(2, 3.9, commission=0.02)), 250.55)
-    assert divided is not None
+    divided = stakes((StakedLeg("a", 2.1), StakedLeg("b", 3.9), StakedLeg("c", 3.9, 0.02)), 25_055)
+    assert isinstance(divided, Stakes)
     expect(page.locator("#details-stakes tbody tr")).to_contain_text(
         ["Pinnacle", "William Hill", "Marathon (takes 2 %)"]
     )
     amounts = page.locator("#details-stakes tbody td:last-child")
-    expect(amounts).to_have_text([f"{amount:.2f}" for amount in divided.amounts])
-    expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")
+    expect(amounts).to_have_text([f"{amount / 100:.2f}" for amount in divided.amounts])
+    expect(page.locator("#details-returned")).to_contain_text(
+        f"Returns at least {divided.returned / 100:.2f}"
+    )
     for total, said in (("0.05", "may lose"), ("-5", "Enter a total"), ("", "Enter a total")):
         page.get_by_label("Total").fill("250.55")
         expect(page.locator("#details-returned")).to_contain_text("Returns at least")
@@ -273,44 +267,3 @@ def test_no_match_is_shown_as_a_surebet_when_the_connection_is_lost(
 
     expect(page.locator("#empty")).to_contain_text("Not connected")
     expect(page.locator(".match:visible")).to_have_count(0)
-
-
-def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
-    """For random prices, commissions and totals, equal to the cent, and never losing."""
-    page.goto(two.service.base)
-    choose = random.Random(19)
-    for _ in range(300):
-        prices = [round(choose.uniform(1.2, 9), choose.choice((1, 2, 3))) for _ in range(3)]
-        where = [choose.choice("abc") for _ in prices]
-        taken = {name: choose.choice((0, 0, 0.02, 0.05)) for name in "abc"}
-        total = round(choose.uniform(0.01, 500), choose.choice((0, 1, 2)))
-        legs = tuple(_leg(*pair, taken[at], at) for pair, at in zip(enumerate(prices), where, strict=True))
-
-        shown = page.evaluate(DIVIDE, [[_json(leg) for leg in legs], total])
-
-        assert _cents(stakes(legs, total)) == shown, (legs, total)
-
-
-def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> PricedLeg:
-    name = BookmakerId(bookmaker or str(outcome))
-    live, chances = Prices.LIVE, (0.4, 0.3, 0.3)
-    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, live, is_sure=True, chances=chances)
-
-
-def _json(leg: PricedLeg) -> dict[str, object]:
-    return {
-        "id": f"{leg.bookmaker}_m1",
-        "bookmaker": "Betfair",
-        "odds": leg.price,
-        "commission": leg.commission,
-    }
-
-
-def _cents(divided: Stakes | None) -> dict[str, object] | None:
-    if divided is None:
-        return None
-    amounts, returned = (
-        [round(Fraction(str(value)) * 100) for value in some]
-        for some in (divided.amounts, [divided.returned])
-    )
-    return {"amounts": amounts, "returned": returned[0]}

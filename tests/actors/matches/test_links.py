@@ -8,7 +8,7 @@ import pytest
 
 from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
+from actors.core.messages import BookmakerId, Removal, Scope, SourceMatchId, SourceName
 from actors.matches.draft import FixtureUpdate, bonds, rooted
 from actors.matches.linking import PORTION, Linking
 from actors.matches.links import join, part
@@ -179,22 +179,6 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
 
 def _age_and_links(fixture: Fixture | None) -> tuple[int, tuple[Member, ...]] | None:
     return None if fixture is None else (fixture.created, fixture.members)
-
-
-def test_proposal_of_a_renamed_event_is_dropped() -> None:
-    """An event that changed after it was linked is linked anew."""
-    board = LinkedBoard()
-    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
-    board.propose()
-    board.apply(batch([match("b", home="Another")], bookmaker=BIRCH))
-    board.publish_links()
-    dropped = board.shown()
-    board.link()
-    board.apply(batch([match("b")], bookmaker=BIRCH))
-    board.link()
-
-    assert 2 == len(dropped)
-    assert [["alder_a", "birch_b"]] == board.shown()
 
 
 def test_proposal_dropped_for_a_change_that_links_the_same_is_made_again() -> None:
@@ -384,15 +368,6 @@ def test_fixture_ends_with_its_last_entry() -> None:
     assert (None, FixtureRemoval.ENDED) == (change.after, change.reason)
 
 
-def test_entry_without_a_name_is_in_no_fixture() -> None:
-    """What version 2 does not show is not linked, and mints no version of the fixtures."""
-    board = LinkedBoard()
-    board.apply(batch([match("a", home="")], bookmaker=ALDER))
-
-    assert [] == board.shown()
-    assert 1000 == board.state.version(ALL)
-
-
 def test_linker_that_begins_anew_changes_nothing() -> None:
     """A new instance of the linker finds what is linked as it would link it."""
     board = linked()
@@ -410,12 +385,6 @@ def test_linker_that_begins_anew_withdraws_what_it_would_not_link() -> None:
     board.restart()
 
     assert [["alder_a", "cedar_a"], ["birch_b"]] == sorted(board.shown())
-
-
-def _closed(name: BookmakerId) -> Batch:
-    """Return what says that a match is over."""
-    removal = Removal(SourceMatchId("a"), "closed")
-    return batch(removals=[removal], complete=False, bookmaker=name, received_mono=1.0)
 
 
 class Apart(EqualNames):

@@ -137,26 +137,6 @@ def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
     assert 1000 < market.snapshot.books[ALDER].v2_version < market.snapshot.version
 
 
-AGREEING = (2.2, 3.6, 3.5), (2.1, 3.7, 3.8)  # the best of them: 0.988
-
-
-@pytest.mark.parametrize(
-    ("certainty", "prices", "is_shown"),
-    [
-        (Certainty.SURE, AGREEING, True),
-        (Certainty.LIKELY, AGREEING, False),
-    ],
-)
-def test_surebet_rests_on_sure_links(
-    certainty: Certainty, prices: tuple[Odds, Odds], *, is_shown: bool
-) -> None:
-    """A likely link is wrong more often than prices are a surebet."""
-    market = Market(certainty=certainty, prices=prices)
-    market.pass_to(2)
-
-    assert is_shown == (market.surebet() is not None)
-
-
 @pytest.mark.parametrize(
     ("alder", "birch", "cedar"),
     [
@@ -581,19 +561,6 @@ def test_surebet_comes_back_when_the_clock_is_set_right() -> None:
 
     assert gone is None
     assert market.surebet() is not None
-
-
-def test_surebet_of_confirmed_prices_stands() -> None:
-    """While its lists are confirmed in time nothing changes, and nothing is minted."""
-    market = Market()
-    market.pass_to(2)
-    version, found = market.snapshot.version, market.surebet()
-    for second in range(3, 600):
-        market.pass_to(second)
-        if second % 10 == 0:
-            market.confirm("alder", "birch")
-
-    assert (version, found) == (market.snapshot.version, market.surebet())
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "suspended", "stale", "price", "renamed"])

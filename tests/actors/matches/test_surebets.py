@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import floor, inf, nextafter
+from math import inf, nextafter
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import Best, Doubt, Legs, PricedLeg, SurebetRules, best, surebet
+from actors.matches.surebets import Best, Doubt, PricedLeg, SurebetRules, best, surebet
 from tests.support.oracles.bets import (
     NO_GAIN,
-    best_division,
     combinations_of,
     doubts_about,
     equal_stakes,
-    settled,
 )
-from tests.support.oracles.stakes import stakes
 
 NOW = 1000.0
 RULES = SurebetRules()
@@ -72,15 +68,6 @@ def _books(draw: st.DrawFn) -> list[PricedLeg]:
             for number in draw(st.sampled_from([(0, 1, 2), (0, 1, 2), (1,), (0, 2)]))
         ]
     return legs
-
-
-@st.composite
-def _combination(draw: st.DrawFn) -> Legs:
-    """Return three legs, at three, two or one bookmaker."""
-    commission = {bookmaker: draw(COMMISSION) for bookmaker in "abc"}
-    where = [draw(st.sampled_from("abc")) for _ in range(3)]
-    legs = [_leg(name, place, draw(PRICE), commission=commission[name]) for place, name in enumerate(where)]
-    return legs[0], legs[1], legs[2]
 
 
 EACH_RULE = st.builds(
@@ -267,30 +254,6 @@ def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
     assert "a" == found.legs[0].bookmaker
 
 
-def test_collected_prices_are_never_a_leg() -> None:
-    """Without the collected price there is nothing, not even a doubted surebet."""
-    assert None is surebet(_three(home={"prices": Prices.COLLECTED}), NOW, RULES)
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
-    """Bets on one market cost less than on several with the same prices, even somewhat better ones."""
-    market = [_leg("x", number, price, commission=0.05) for number, price in enumerate((2.3, 3.8, 4.4))]
-    apart = [
-        _leg(name, number, price + 0.01, commission=0.05)
-        for number, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
-    ]
-
-    alone = surebet(apart, NOW, RULES)
-    together = surebet([*apart, *market[:count]], NOW, RULES)
-
-    assert alone is not None
-    assert together is not None
-    assert pytest.approx(1 / 2.2445 + 1 / 3.6695 + 1 / 4.2395) == alone.book_sum
-    assert ["x", "x", "c"] == [leg.bookmaker for leg in together.legs]
-    assert pytest.approx(sum(equal_stakes(together.legs))) == together.book_sum < alone.book_sum
-
-
 def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
     """Although the difference of these two numbers is less than 300."""
     legs = _three(*[{"vouched_mono": 400.30377730191464, "holds_s": 300.0}] * 3)
@@ -301,71 +264,6 @@ def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
     assert found.until - 400.30377730191464 < 300
     assert late is not None
     assert (Doubt.AGE,) == late.doubts
-
-
-def test_commission_is_taken_of_what_is_won_alone() -> None:
-    """2.10 with 5 % returns 2.045, which is more than 2.02 without."""
-    legs = [
-        _leg("a", 0, 2.1, commission=0.05),
-        _leg("b", 0, 2.02),
-        *(_leg("c", number, 4.5) for number in (1, 2)),
-    ]
-    found = surebet(legs, NOW, RULES)
-
-    assert found is not None
-    assert "a" == found.legs[0].bookmaker
-    assert pytest.approx(1 / 2.045 + 2 / 4.5) == found.book_sum
-
-
-def test_an_outcome_without_a_price_makes_no_surebet() -> None:
-    """There are three outcomes, or none is sure."""
-    assert None is surebet(_three()[:2], NOW, RULES)
-    assert None is surebet([], NOW, RULES)
-
-
-@given(_combination(), st.integers(0, 25))
-@example((_leg("a", 0, 3.0), _leg("b", 1, 3.0), _leg("c", 2, 3.0)), 3)
-@example((_leg("a", 0, 3.0), _leg("b", 1, 3.0), _leg("c", 2, 3.0)), 4)
-def test_stakes_are_the_best_of_all_divisions(legs: Legs, steps: int) -> None:
-    """None exactly if every division may lose; otherwise no other has a smallest return of more steps."""
-    expected = best_division(legs, steps) if steps else None
-
-    found = stakes(legs, steps, 1)
-
-    if found is None:
-        assert expected is None
-    else:
-        assert expected is not None
-        assert steps == sum(found.amounts)
-        assert floor(expected) == floor(min(settled(legs, found.amounts))) == found.returned
-
-
-@given(_combination(), st.integers(1, 10_000_000), st.sampled_from([0.01, 0.05, 0.5, 1.0, 5.0]))
-def test_stakes_never_lose(legs: Legs, cents: int, step: float) -> None:
-    """All are whole steps, add up to the total in whole steps, and no outcome pays less than that."""
-    total, unit = cents / 100, Fraction(str(step))
-    whole = Fraction(str(total)) // unit * unit
-
-    found = stakes(legs, total, step)
-
-    if found is not None:
-        amounts = [Fraction(str(amount)) for amount in found.amounts]
-        assert whole == sum(amounts)
-        assert all(amount % unit == 0 for amount in amounts)
-        assert whole <= Fraction(str(found.returned)) <= min(settled(legs, found.amounts))
-    elif sum(equal_stakes(legs)) < 1:
-        assert whole * Fraction(1 - sum(equal_stakes(legs))) <= 3 * unit  # only rounding can lose
-
-
-def test_stakes_come_close_to_the_profit() -> None:
-    """Of a surebet of 3.05 %, a hundred in cents gets all but two cents."""
-    found = surebet(_three(), NOW, RULES)
-    assert found is not None
-
-    divided = stakes(found.legs, 100)
-
-    assert divided is not None
-    assert 100 * (1 + found.profit) - 0.02 < divided.returned <= 100 * (1 + found.profit)
 
 
 def test_the_best_price_names_all_that_offer_it() -> None:
@@ -381,49 +279,3 @@ def test_the_best_price_names_all_that_offer_it() -> None:
         Best(3.5, (BookmakerId("a"),)),
         Best(4.0, (BookmakerId("a"), BookmakerId("b"))),
     ) == best(prices)
-
-
-@st.composite
-def _books_of(draw: st.DrawFn, outcomes: int) -> list[PricedLeg]:
-    """Return the legs of one to four bookmakers of a market with so many outcomes."""
-    chances = (1 / outcomes,) * outcomes
-    commissions = {bookmaker: draw(COMMISSION) for bookmaker in "abcd"[: draw(st.integers(1, 4))]}
-    return [
-        _leg(name, outcome, draw(PRICE), commission=commission, chances=chances)
-        for name, commission in commissions.items()
-        for outcome in range(outcomes)
-    ]
-
-
-@given(_books_of(2))
-def test_a_surebet_of_two_outcomes_is_the_best_of_all_pairs(legs: list[PricedLeg]) -> None:
-    """It is at two bookmakers: two prices of one that gain are an error."""
-    pairs = [(a, b) for a in legs for b in legs if (a.outcome, b.outcome) == (0, 1)]
-    totals = [sum(equal_stakes(pair)) for pair in pairs if pair[0].bookmaker != pair[1].bookmaker]
-    gains = [total for total in totals if total < NO_GAIN]
-    found = surebet(legs, NOW, RULES)
-
-    assert (found is not None) == bool(gains)
-    if found is not None:
-        assert pytest.approx(min(gains), rel=1e-9) == found.book_sum
-        assert pytest.approx([stake / found.book_sum for stake in equal_stakes(found.legs)]) == [
-            *found.shares
-        ]
-
-
-def test_best_prices_and_surebets_are_of_any_number_of_outcomes() -> None:
-    """A market of four outcomes has four best prices and four legs."""
-    prices = {BookmakerId("a"): (4.2, 4.0, 4.0, 4.1), BookmakerId("b"): (4.0, 4.4, 4.0, 4.5)}
-    legs = [
-        _leg(name, outcome, price, chances=(0.25,) * 4)
-        for name, of in prices.items()
-        for outcome, price in enumerate(of)
-    ]
-    found, best_prices = surebet(legs, NOW, RULES), best(prices)
-
-    assert best_prices is not None
-    assert [4.2, 4.4, 4.0, 4.5] == [price.price for price in best_prices]
-    assert ("a", "b") == best_prices[2].bookmakers
-    assert found is not None
-    assert [4.2, 4.4, 4.0, 4.5] == [leg.price for leg in found.legs]
-    assert pytest.approx(1 / 4.2 + 1 / 4.4 + 1 / 4.0 + 1 / 4.5) == found.book_sum

@@ -1,4 +1,4 @@
-"""The oracle of surebets: how bets are settled, every combination of legs, every way to divide a stake."""
+"""The oracle of surebets: every combination of legs, and every doubt about it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,6 @@ from actors.core.messages import Prices
 from actors.matches.surebets import Doubt, Legs, PricedLeg, SurebetRules
 
 NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
-
-
-def settled(legs: Legs, amounts: Sequence[float]) -> list[Fraction]:
-    """Return what is paid out in all for home, draw and away, with numbers as they are written.
-
-    A bookmaker takes its commission of what its bets win together, if they win anything.
-    """
-    staked = [Fraction(str(amount)) for amount in amounts]
-    paid = []
-    for winner, leg in enumerate(legs):
-        bets = [number for number, other in enumerate(legs) if other.bookmaker == leg.bookmaker]
-        gross = staked[winner] * after_fee(leg)
-        won = gross - sum(staked[bet] for bet in bets)
-        paid.append(gross - Fraction(str(leg.commission)) * max(won, Fraction(0)))
-    return paid
 
 
 def after_fee(leg: PricedLeg) -> Fraction:
@@ -73,12 +58,3 @@ def doubts_about(legs: Legs, total: float, now: float, rules: SurebetRules) -> s
     if 1 / total > 1 + rules.max_profit:
         found.add(Doubt.PROFIT)
     return found
-
-
-def best_division(legs: Legs, steps: int) -> Fraction | None:
-    """Return the largest smallest payment of all ways to divide so many steps; None if each may lose."""
-    ways = (
-        (home, draw, steps - home - draw) for home in range(steps + 1) for draw in range(steps + 1 - home)
-    )
-    best = max(min(settled(legs, way)) for way in ways)
-    return best if best >= steps else None
