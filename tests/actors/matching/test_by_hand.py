@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import permutations
-from random import Random
 
 import pytest
 
 from actors.matching.event import Event, EventKey
 from actors.matching.overrides import Listing, Overrides, Pair
 from actors.matching.rules import DAY, Certainty, Rule
-from tests.support.builders.events import SATURDAY, Followed, any_event, event, groups, keys
+from tests.support.builders.events import SATURDAY, Followed, event, groups, keys
 
 ENGLISH = "England - Premier League"
 SATURDAY_0 = SATURDAY // DAY * DAY
@@ -113,29 +112,6 @@ def test_two_matches_that_are_listed_so_are_linked_by_kick_off_and_doubted() -> 
     assert {(A.key, B.key), tuple(some.key for some in late)} == set(map(keys, found))
     for group in found:
         assert Certainty.LIKELY in [member.certainty for member in group]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
-    """After each change the groups are those of linking from nothing."""
-    random = Random(seed)
-
-    def pair() -> Pair:
-        first, other = any_event(random), any_event(random)
-        listed = [Listing(some.home, some.away, SATURDAY_0) for some in (first, other)]
-        return Pair(first.key, other.key, listed=(listed[0], listed[1]))
-
-    overrides = Overrides(must=tuple(pair() for _ in range(6)), must_not=tuple(pair() for _ in range(6)))
-    followed, here = Followed(overrides), dict[EventKey, Event]()
-    for _ in range(30):
-        changed = {some.key: some for some in (any_event(random) for _ in range(3))}
-        left = random.sample(
-            sorted(here.keys() - changed.keys()), min(len(here.keys() - changed.keys()), 2)
-        )
-        followed.update(changed.values(), left)
-        here = {key: some for key, some in (here | changed).items() if key not in left}
-
-        assert set(groups(*here.values(), overrides=overrides)) == followed.groups()
 
 
 def test_two_of_three_that_must_not_be_one_leave_the_third_to_neither() -> None:

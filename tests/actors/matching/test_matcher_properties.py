@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, permutations
 from random import Random
 
@@ -9,7 +10,8 @@ import pytest
 
 from actors.matching import clustering
 from actors.matching.event import Event, EventKey
-from actors.matching.overrides import Overrides, Pair
+from actors.matching.overrides import Listing, Overrides, Pair
+from actors.matching.rules import DAY
 from actors.naming.data import rows
 from actors.naming.tables import spellings
 from actors.review.explanation import explain
@@ -25,53 +27,49 @@ def _overrides(random: Random) -> Overrides:
     return Overrides(must=tuple(pair() for _ in range(2)), must_not=tuple(pair() for _ in range(2)))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
-    """The same events give the same groups, with the same rules and evidence."""
-    random = Random(seed)
-    events = list(
-        {candidate.key: candidate for candidate in (any_event(random) for _ in range(30))}.values()
-    )
-    overrides = _overrides(random) if seed % 3 == 0 else Overrides()
-    expected = set(groups(*events, overrides=overrides))
-    random.shuffle(events)
-    split = random.randrange(len(events))
-    followed = Followed(overrides)
-
-    followed.update(events[:split])
-    followed.update(events[split:])
-
-    assert expected == followed.groups()
-
-
-def _walk(seed: int, steps: int, compared: int) -> None:
+def _walk(
+    random: Random, overrides: Overrides, draw: Callable[[], Event], steps: int, compared: int = 1
+) -> None:
     """Change events at random; compare with linking from nothing once in `compared` steps."""
-    random = Random(seed)
-    overrides = _overrides(random) if seed % 2 else Overrides()
-    followed = Followed(overrides)
-    here: dict[EventKey, Event] = {}
+    followed, here = Followed(overrides), dict[EventKey, Event]()
     for step in range(steps):
-        changed = {
-            candidate.key: candidate
-            for candidate in (any_event(random) for _ in range(random.choice((0, 1, 1, 2, 5))))
-        }
-        left = random.sample(
-            sorted(here.keys() - changed.keys()),
-            min(len(here.keys() - changed.keys()), random.choice((0, 1, 2))),
-        )
-        here = {key: candidate for key, candidate in here.items() if key not in left} | changed
+        changed = {some.key: some for some in (draw() for _ in range(random.choice((0, 1, 1, 2, 5))))}
+        others = sorted(here.keys() - changed.keys())
+        left = random.sample(others, min(len(others), random.choice((0, 1, 2))))
+        here = {key: some for key, some in here.items() if key not in left} | changed
         followed.update(changed.values(), left)
         if step % compared == 0:
-            expected = set(
-                groups(*sorted(here.values(), key=lambda candidate: candidate.key), overrides=overrides)
-            )
-            assert expected == followed.groups()
+            assert set(groups(*map(here.get, sorted(here)), overrides=overrides)) == followed.groups()
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_incremental_is_the_same_as_from_nothing(seed: int) -> None:
-    """Whatever came, changed and went before, the groups are those of the events that are there."""
-    _walk(seed, 120, 2)
+    """Whatever came, changed and went before, in any order, the groups are those of what is there."""
+    random = Random(seed)
+    _walk(random, _overrides(random) if seed % 2 else Overrides(), lambda: any_event(random), 120, 2)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("seed", [0, 1, 4, 8])
+def test_incremental_is_the_same_as_from_nothing_for_long(seed: int, *, is_whole: bool) -> None:
+    """The same over 40,000 steps in all, with `--whole` 100,000."""
+    random, steps = Random(seed), 25_000 if is_whole else 10_000
+    _walk(random, _overrides(random) if seed % 2 else Overrides(), lambda: any_event(random), steps, 10)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
+    """After each change the groups are those of linking from nothing."""
+    random, day = Random(seed), SATURDAY // DAY * DAY
+
+    def pair() -> Pair:
+        first, other = any_event(random), any_event(random)
+        listed = [Listing(some.home, some.away, day) for some in (first, other)]
+        return Pair(first.key, other.key, listed=(listed[0], listed[1]))
+
+    overrides = Overrides(must=tuple(pair() for _ in range(6)), must_not=tuple(pair() for _ in range(6)))
+    _walk(random, overrides, lambda: any_event(random), 30)
 
 
 def _respelled(random: Random, clubs: list[list[str]]) -> Event:
@@ -94,17 +92,7 @@ def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -
     """Which links of a group are shown, and who may join it, does not depend on who came when."""
     random = Random(seed)
     clubs = random.sample([row for row in rows("clubs.tsv") if len(spellings(row)) > FEW], 2)
-    followed = Followed()
-    here: dict[EventKey, Event] = {}
-    for _ in range(60):
-        respelled = _respelled(random, clubs)
-        left = random.sample(
-            sorted(here.keys() - {respelled.key}), min(len(here) // 4, random.choice((0, 0, 1)))
-        )
-        here = {key: other for key, other in here.items() if key not in left} | {respelled.key: respelled}
-        followed.update([respelled], left)
-
-        assert set(groups(*here.values())) == followed.groups()
+    _walk(random, Overrides(), lambda: _respelled(random, clubs), 60)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -122,14 +110,6 @@ def test_a_piece_of_many_listings_is_parted_as_one_of_few(
 
     assert expected == groups(*events, overrides=overrides)
     assert expected
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("seed", [0, 1, 4, 8])
-def test_incremental_is_the_same_as_from_nothing_for_long(seed: int, *, is_whole: bool) -> None:
-    """The same over 40,000 steps in all, with `--whole` 100,000."""
-    _walk(seed, 25_000 if is_whole else 10_000, 10)
 
 
 def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
