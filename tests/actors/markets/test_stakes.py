@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from math import floor
 from random import Random
 
 import pytest
 from msgspec.structs import replace
 
-from actors.markets.market import Kind, Market, parsed
-from actors.markets.stakes import MAX_TOTALS, NoStakes, StakedLeg, Stakes, stakes
+from actors.markets.market import ONE_X_TWO, Kind, Market, parsed
+from actors.markets.stakes import Legs, NoStakes, StakedLeg, Stakes, stakes
 from tests.support.oracles.market_bets import endings, paid_exactly
 from tests.support.oracles.market_boards import board
 from tests.support.oracles.stake_cases import paid, stake_cases, ways
@@ -18,44 +19,87 @@ from tests.support.oracles.stake_cases import paid, stake_cases, ways
 SURE = (StakedLeg("a", 2.1), StakedLeg("b", 3.9), StakedLeg("c", 3.9, 0.02))
 
 
-@pytest.mark.parametrize("outcomes", [2, 3, 5])
-def test_stakes_of_a_thousand_cases_lose_in_no_outcome(outcomes: int) -> None:
-    """In cents the whole total is staked; what is returned at least is what the smallest outcome pays."""
-    given = 0
-    for case in stake_cases(outcomes):
-        found = stakes(case.legs, case.total)
+MARKETS = [
+    *map(parsed, ("over_under:2.5", "over_under:2.25", "over_under:0.25", "asian_handicap:-0.75")),
+    *(Market(Kind.DOUBLE_CHANCE) for _ in range(2)),
+]
+
+
+def _bets(market: Market, seed: int) -> Iterator[tuple[StakedLeg, ...]]:
+    """Yield bets on all outcomes at two bookmakers or more that gain, or nearly do."""
+    random = Random(f"{market}/{seed}")
+    while True:
+        legs = board(random, market)
+        by = [[leg for leg in legs if leg.outcome == place] for place in range(len(market.outcomes))]
+        some = [random.choice(sorted(of, key=lambda leg: -leg.price)[:2]) for of in by]
+        more = random.choice((1.0, 1.03, 1.1))
+        found = tuple(
+            StakedLeg(leg.bookmaker, round(leg.price * more, 2), leg.commission, leg.fee_rate)
+            for leg in some
+        )
+        total = sum(1 / leg.odds for leg in found) / market.winners
+        if len({leg.bookmaker for leg in found}) > 1 and total < 1.01:
+            yield found
+
+
+def _cases(of: int | Market, seed: int) -> Iterator[tuple[Legs, int, Market]]:
+    """Yield legs and totals in cents: on so many outcomes of which one is won, or on a market."""
+    if isinstance(of, int):
+        yield from ((case.legs, case.total, ONE_X_TWO) for case in stake_cases(of))
+    else:
+        bets, random = _bets(of, seed), Random(seed)
+        while True:
+            yield next(bets), round(100 * 10 ** random.uniform(0, 6)), of
+
+
+def _worst(legs: Legs, amounts: tuple[int, ...], market: Market) -> int:
+    """Return what amounts pay after the worst result; on 1X2 of any number of outcomes one is won."""
+    every = paid(legs, amounts) if market == ONE_X_TWO else paid_exactly(legs, amounts, market)
+    return floor(min(every))
+
+
+@pytest.mark.parametrize("of", [2, 3, 5, *dict.fromkeys(MARKETS)], ids=str)
+def test_stakes_lose_after_no_result(of: int | Market) -> None:
+    """In cents the whole total is staked; what is returned at least is what the worst result pays."""
+    given, count = 0, 1_000 if isinstance(of, int) else 150
+    for legs, total, market in islice(_cases(of, 7), count):
+        found = stakes(legs, total, market=market)
         if isinstance(found, Stakes):
             given += 1
-            assert case.total == sum(found.amounts) <= found.returned
-            assert found.returned == floor(min(paid(case.legs, found.amounts))), case
+            assert total == sum(found.amounts) <= found.returned
+            assert found.returned == _worst(legs, found.amounts, market), legs
 
-    assert 200 < given < 900
-
-
-@pytest.mark.parametrize("outcomes", [2, 3])
-def test_no_other_division_of_a_small_total_returns_more(outcomes: int) -> None:
-    """Compared with every way to divide it."""
-    for case in [*stake_cases(outcomes)][:50]:
-        total = 10 + case.total % 40
-        best = max(floor(min(paid(case.legs, way))) for way in ways(outcomes, total))
-        found = stakes(case.legs, total)
-
-        assert (best if best >= total else None) == getattr(found, "returned", None), case
+    assert given > count // 5
 
 
-def test_larger_steps_gain_most_of_the_sums_below_the_total() -> None:
+@pytest.mark.parametrize(("of", "count"), [(2, 50), (3, 50), *((market, 10) for market in MARKETS)])
+def test_no_other_division_returns_more_after_its_worst_result(of: int | Market, count: int) -> None:
+    """Compared with every way to divide a small total."""
+    given = 0
+    for legs, large, market in islice(_cases(of, 9), count):
+        total = 10 + large % (40 if isinstance(of, int) else 28)
+        best = max(_worst(legs, way, market) for way in ways(len(legs), total))
+        found = stakes(legs, total, market=market)
+
+        assert (best if best >= total else None) == getattr(found, "returned", None), (legs, total)
+        given += isinstance(found, Stakes)
+
+    assert given
+
+
+@pytest.mark.parametrize(("of", "count"), [(3, 25), *((market, 12) for market in dict.fromkeys(MARKETS))])
+def test_larger_steps_gain_most_of_the_sums_below_the_total(of: int | Market, count: int) -> None:
     """Each stake is a whole number of steps, and less than the total may be staked."""
-    for case in [*stake_cases()][:25]:
-        step = 7 + case.total % 90
-        most = 5 + case.total % 12
+    for legs, large, market in islice(_cases(of, 9), count):
+        step, most = 7 + large % 90, 5 + large % 9
         gains = [
-            floor(min(paid(case.legs, amounts))) - sum(amounts)
-            for count in range(most, max(most - MAX_TOTALS, 0), -1)
-            for amounts in (tuple(step * part for part in way) for way in ways(3, count))
+            _worst(legs, amounts, market) - sum(amounts)
+            for parts in range(1, most + 1)
+            for amounts in (tuple(step * part for part in way) for way in ways(len(legs), parts))
         ]
-        found = stakes(case.legs, most * step + 3, step)
+        found = stakes(legs, most * step + 3, step, market)
 
-        assert (max(gains) if max(gains) >= 0 else None) == getattr(found, "gain", None), case
+        assert (max(gains) if max(gains) >= 0 else None) == getattr(found, "gain", None), (legs, most, step)
         if isinstance(found, Stakes):
             assert not any(amount % step for amount in found.amounts)
 
@@ -83,78 +127,6 @@ def test_reason_is_given_without_stakes(
 ) -> None:
     """Whole steps may lose in any division, or a price is known to be good for less."""
     assert why is stakes(legs, total, step)
-
-
-MARKETS = [
-    *map(parsed, ("over_under:2.5", "over_under:2.25", "over_under:0.25", "asian_handicap:-0.75")),
-    *(Market(Kind.DOUBLE_CHANCE) for _ in range(2)),
-]
-
-
-def _bets(market: Market, seed: int) -> Iterator[tuple[StakedLeg, ...]]:
-    """Yield bets on all outcomes at two bookmakers or more that gain, or nearly do."""
-    random = Random(f"{market}/{seed}")
-    while True:
-        legs = board(random, market)
-        by = [[leg for leg in legs if leg.outcome == place] for place in range(len(market.outcomes))]
-        some = [random.choice(sorted(of, key=lambda leg: -leg.price)[:2]) for of in by]
-        more = random.choice((1.0, 1.03, 1.1))
-        found = tuple(
-            StakedLeg(leg.bookmaker, round(leg.price * more, 2), leg.commission, leg.fee_rate)
-            for leg in some
-        )
-        total = sum(1 / leg.odds for leg in found) / market.winners
-        if len({leg.bookmaker for leg in found}) > 1 and total < 1.01:
-            yield found
-
-
-@pytest.mark.parametrize(("number", "market"), [*enumerate(MARKETS)], ids=str)
-def test_no_other_division_on_a_market_returns_more_after_its_worst_result(
-    number: int, market: Market
-) -> None:
-    """Compared with every way to divide a small total, after every score."""
-    bets, given = _bets(market, number), 0
-    for total in range(10, 38, 3):
-        legs = next(bets)
-        every = ways(len(legs), total)
-        best = max(floor(min(paid_exactly(legs, way, market))) for way in every)
-        found = stakes(legs, total, market=market)
-
-        assert (best if best >= total else None) == getattr(found, "returned", None), (legs, total)
-        given += isinstance(found, Stakes)
-
-    assert given
-
-
-@pytest.mark.parametrize("market", dict.fromkeys(MARKETS), ids=str)
-def test_stakes_on_a_market_lose_after_no_score(market: Market) -> None:
-    """In cents the whole total is staked; what is returned at least is what the worst score pays."""
-    bets, random, given = _bets(market, 7), Random(8), 0
-    for _ in range(150):
-        legs, total = next(bets), round(100 * 10 ** random.uniform(0, 6))
-        found = stakes(legs, total, market=market)
-        if isinstance(found, Stakes):
-            given += 1
-            assert total == sum(found.amounts) <= found.returned
-            assert found.returned == floor(min(paid_exactly(legs, found.amounts, market))), legs
-
-    assert given > 30
-
-
-@pytest.mark.parametrize("market", dict.fromkeys(MARKETS), ids=str)
-def test_larger_steps_on_a_market_gain_most_of_the_sums_below_the_total(market: Market) -> None:
-    """Each stake is a whole number of steps, and less than the total may be staked."""
-    bets, random = _bets(market, 9), Random(10)
-    for _ in range(12):
-        legs, step, most = next(bets), random.randint(7, 90), random.randint(5, 13)
-        gains = [
-            floor(min(paid_exactly(legs, amounts, market))) - sum(amounts)
-            for count in range(1, most + 1)
-            for amounts in (tuple(step * part for part in way) for way in ways(len(legs), count))
-        ]
-        found = stakes(legs, most * step + 3, step, market)
-
-        assert (max(gains) if max(gains) >= 0 else None) == getattr(found, "gain", None), (legs, most, step)
 
 
 @pytest.mark.parametrize("market", [parsed("over_under:2"), parsed("asian_handicap:-1")], ids=str)
