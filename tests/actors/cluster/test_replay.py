@@ -1,168 +1,340 @@
-"""What records make of a board, the same for everybody: by replay, and from a checkpoint on the way."""
+"""What records make of the boards of all markets, the same by replay and from a checkpoint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from math import inf
+from random import Random
 
 import msgspec
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
+from msgspec.structs import replace
 
-from actors.board.board import Board
 from actors.board.chunks import entries_of
-from actors.board.snapshot import Entry, RemovalReason, Snapshot
-from actors.cluster.liveness import MatcherClock
-from actors.cluster.outbox import Outbox
-from actors.cluster.replay import State, applied, empty, kept, restored, shown
-from actors.cluster.store import CollectorId, Position, Restored
-from actors.cluster.wire.records import Record, decoded, encoded
-from actors.core.clock import Instant
-from actors.core.cooperative import run_now
-from actors.core.messages import Batch, BookmakerId, SourceName
-from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
-from actors.matches.update import FixtureUpdater
-from tests.support.builders.boards import RULES
-from tests.support.builders.messages import batch, match
+from actors.board.snapshot import RemovalReason, Snapshot
+from actors.cluster.replay import shown
+from actors.cluster.store import CollectorId, Position
+from actors.cluster.wire.records import BookRecord, MarketsRecord, Record, WireList, decoded
+from actors.core.messages import Batch, Match, Removal, SourceMatchId
+from actors.market_fixtures.model import MarketState, markets_of
+from actors.markets.market import Kind
+from actors.matches.model import Fixture, ViewKind, fixtures_of
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER
+from tests.support.builders.market_records import COLLECTOR, FIRST, MATCHER, MarketCluster, Replica
+from tests.support.builders.markets import AH, BTTS, KINDS, OU25, OU35, listed, of_markets
+from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.oracles.naive_markets import Homes, check_fixtures, check_sides, homes_of
 from tests.support.time.virtual import WALL_0
 
-ALDER, BIRCH = BookmakerId("alder"), BookmakerId("birch")
-TERMS = FixtureSettings(
-    roster_of({ALDER: BookmakerInfo(SourceName("one")), BIRCH: BookmakerInfo(SourceName("two"))})
-)
-A, B = CollectorId("a"), CollectorId("b")
-FIRST = 1000
-UPDATER = FixtureUpdater(TERMS)
+OU, HANDICAP = Kind.OVER_UNDER, Kind.ASIAN_HANDICAP
+SOON = int(WALL_0) + 20
+HOME = match("1", home="Home", start_time=int(WALL_0) + 86_400)
+OTHER = CollectorId("other")
 
 
-class _Collector:
-    """A collector's own board and outbox, and the log that it writes."""
-
-    def __init__(self, log: list[tuple[Position, bytes]]) -> None:
-        self.own = Snapshot.empty(1, (ALDER, BIRCH))
-        self.outbox = Outbox(self.own, MatcherClock())
-        self.log = log
-
-    def take(self, *batches: Batch) -> None:
-        board = Board(self.own, RULES)
-        for number in batches:
-            run_now(board.apply(number, Instant(number.received_mono, WALL_0)))
-        self.own = run_now(board.finish(Instant(0.0, WALL_0)))
-        self.outbox.follow(self.own)
-
-    def commit(self) -> None:
-        due = run_now(self.outbox.due((ALDER, BIRCH), with_times=True))
-        self.outbox.acked(due)
-        if due.books:
-            last = self.log[-1][0] if self.log else Position(FIRST)
-            at = Position(last.version + 1) if due.is_seen else Position(last.version, last.sub + 1)
-            self.log.append((at, encoded(Record(A, dict(due.books), at=WALL_0 + len(self.log)))))
+def _lines(cluster: MarketCluster, kind: Kind) -> list[Fixture]:
+    return [*markets_of(cluster.state.markets[kind])]
 
 
-def _replayed(log: Iterable[tuple[Position, bytes]], state: State | None = None) -> State:
-    state = state or empty(FIRST, TERMS, "e")
-    for at, data in log:
-        state = run_now(applied(state, at, decoded(data), UPDATER))
-    return state
+def _handicap(cluster: MarketCluster) -> Fixture:
+    (found,) = _lines(cluster, HANDICAP)
+    return found
 
 
-def _entries(snapshot: Snapshot, name: BookmakerId) -> list[Entry]:
-    return list(entries_of(snapshot.books[name].chunks))
+def _views(board: Snapshot) -> object:
+    versions = {name: (book.v1_version, book.v2_version) for name, book in board.books.items()}
+    return versions, fixtures_of(board).versions
 
 
-_prices = st.tuples(*[st.sampled_from([1.5, 2.0, 3.5, 9.0])] * 3)
-_matches = st.dictionaries(st.sampled_from([f"m{n}" for n in range(6)]), _prices, max_size=6)
-_steps = st.lists(st.tuples(st.sampled_from([ALDER, BIRCH]), _matches, st.booleans()), max_size=12)
+def test_record_of_all_markets_is_one_version() -> None:
+    """What a collector has published at one moment is in one record, whatever kinds of market it is of."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25, AH), bookmaker=ALDER))
+
+    assert 1 == len(cluster.log)
+    boards = cluster.state.boards.values()
+    assert {FIRST + 1} == {board.version for board in boards}
+    entries = [[entry.id for entry in entries_of(board.books[ALDER].chunks)] for board in boards]
+    assert [
+        ["alder_1"],
+        ["alder_1 over_under:2.5"],
+        ["alder_1 asian_handicap:-0.5"],
+        [],
+        [],
+    ] == entries
 
 
-def _listed(steps: list[tuple[BookmakerId, dict[str, tuple[float, ...]], bool]]) -> _Collector:
-    collector = _Collector([])
-    for at, (name, listed, is_committed) in enumerate(steps, 1):
-        matches = [match(match_id, home=match_id, prices=prices) for match_id, prices in listed.items()]
-        collector.take(
-            batch(matches, bookmaker=name, list_id=f"{at}", received_mono=float(at), is_image=True)
-        )
-        if is_committed:
-            collector.commit()
-    collector.commit()
-    return collector
+def test_prices_of_another_market_move_no_view_of_1x2() -> None:
+    """The board has the version of the record, its views have theirs."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    cluster.link()
+    before = cluster.state.snapshot
+    cluster.take(listed(HOME, *of_markets(HOME, OU25, odds=(2.0, 1.8)), bookmaker=ALDER))
+    after = cluster.state.snapshot
+
+    assert before.version + 1 == after.version
+    assert _views(before) == _views(after)
+    assert ({}, None) == (after.differences, after.fixture_changes)
+    assert after.version == markets_of(cluster.state.markets[OU]).versions[ViewKind.FIXTURES][None]
 
 
-@given(_steps)
-def test_a_replica_has_what_the_collector_has(
-    steps: list[tuple[BookmakerId, dict[str, tuple[float, ...]], bool]],
-) -> None:
-    """Entries are the same, with their times, however many commits became one record."""
-    collector = _listed(steps)
-    state = _replayed(collector.log)
+def test_record_and_state_without_other_markets_are_as_ever() -> None:
+    """Their fields are those of releases that know 1X2 alone: each can read what the other wrote."""
+    cluster = MarketCluster()
+    cluster.take(batch([HOME], bookmaker=ALDER))
+    cluster.link()
+    record = msgspec.msgpack.decode(cluster.log[0][1])
+    state = msgspec.msgpack.decode(cluster.replica.kept().state)
+    ((entry,), _, _) = record[1]["alder"]
 
-    for name in (ALDER, BIRCH):
-        assert _entries(collector.own, name) == _entries(state.snapshot, name)
-        assert collector.own.books[name].is_serving == state.snapshot.books[name].is_serving
-
-
-@given(_steps, st.integers(0, 12))
-def test_a_replica_that_begins_with_a_checkpoint_has_the_same(
-    steps: list[tuple[BookmakerId, dict[str, tuple[float, ...]], bool]], after: int
-) -> None:
-    """Books, versions of views, fixtures and where chunks are cut: all that bytes depend on."""
-    log = _listed(steps).log
-    middle = _replayed(log[:after])
-    found = Restored(FIRST, middle.at, run_now(kept(middle)))
-    joined = _replayed(log[after:], run_now(restored(found, TERMS, "e")))
-
-    assert run_now(kept(_replayed(log))) == run_now(kept(joined))
+    assert (7, 7, 17) == (len(record), len(state), len(entry))
 
 
-def test_a_version_has_the_time_of_its_record() -> None:
-    """Whatever clocks replicas have, and also for one that begins with a checkpoint."""
-    collector = _Collector([])
-    for number in (1, 2):
-        collector.take(batch([match(f"m{number}")], list_id=f"{number}", received_mono=float(number)))
-        collector.commit()
-    state = _replayed(collector.log)
-    joined = run_now(restored(Restored(FIRST, state.at, run_now(kept(state))), TERMS, "e"))
+def test_checkpoint_without_other_markets_is_gone_on_from() -> None:
+    """A store that has 1X2 alone gets other markets with the next record."""
+    cluster = MarketCluster()
+    cluster.take(batch([HOME], bookmaker=ALDER))
+    cluster.link()
+    joined = Replica(found=cluster.replica.kept())
+    begun = len(cluster.log)
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    joined.follow(cluster.log[begun:])
 
-    assert [WALL_0 + 1] * 2 == [state.snapshot.made_at, joined.snapshot.made_at]
+    assert cluster.replica.kept() == joined.kept()
+    assert ["Home"] == [line.match.home for line in _lines(cluster, OU)]
+
+
+def test_bookmaker_of_another_collector_begins_anew_in_all_markets() -> None:
+    """Also in those of which its record has nothing: nobody vouches for what the former listed."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, match("2", home="Else"), *of_markets(HOME, OU25), bookmaker=ALDER))
+    first = decoded(cluster.log[0][1])
+    book = replace(first.books[ALDER], entries=first.books[ALDER].entries[:1])
+    cluster.append(replace(first, collector=OTHER, books={ALDER: book}, markets={}), is_seen=True)
+    main, board = cluster.state.snapshot, cluster.state.markets[OU]
+
+    assert {RemovalReason.STALE} == {*board.differences[ALDER].reasons.values()}
+    assert ([], {}) == (_lines(cluster, OU), dict(board.books[ALDER].lists))
+    assert ["1"] == [entry.source_match_id for entry in entries_of(main.books[ALDER].chunks)]
+    assert {"2": RemovalReason.STALE} == main.differences[ALDER].reasons
 
 
 def test_lists_of_a_collector_that_leaves_are_stale() -> None:
-    """With a version of their own, of its lists alone; they serve nothing until they are listed again."""
-    log = list[tuple[Position, bytes]]()
-    collector = _Collector(log)
-    collector.take(batch([match("m1")]), batch([match("m2")], bookmaker="birch"))
-    collector.commit()
-    state = _replayed(log)
-    state = msgspec.structs.replace(state, collectors={**state.collectors, BIRCH: B})
+    """Of all markets in one version, and of its lists alone; they serve nothing any more."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    first = decoded(cluster.log[0][1])
+    cluster.append(
+        replace(first, collector=OTHER, books={BIRCH: first.books[ALDER]}, markets={}), is_seen=True
+    )
+    cluster.leave(COLLECTOR)
+    main, board = cluster.state.snapshot, cluster.state.markets[OU]
 
-    state = _replayed([(Position(FIRST + 2), encoded(Record(A, leaves=True)))], state)
-    assert {ALDER} == state.snapshot.differences.keys()
-    assert {"m1": RemovalReason.STALE} == state.snapshot.differences[ALDER].reasons
-    assert [False, True] == [state.snapshot.books[name].is_serving for name in (ALDER, BIRCH)]
-    assert [FIRST + 2, FIRST + 1] == [state.snapshot.books[name].v2_version for name in (ALDER, BIRCH)]
-
-
-def test_books_hold_as_long_as_their_collector_is_believed() -> None:
-    """A book without entries promises nothing."""
-    log = list[tuple[Position, bytes]]()
-    collector = _Collector(log)
-    collector.take(batch([match("m1")]), batch([], bookmaker="birch"))
-    collector.commit()
-    snapshot = shown(_replayed(log), {A: 7.0}.__getitem__, MatcherClock())
-
-    assert [7.0, float("inf")] == [snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH)]
-    assert 7.0 == snapshot.deadlines.stale
+    assert ([], {ALDER}) == (_lines(cluster, OU), main.differences.keys())
+    assert {"1": RemovalReason.STALE} == main.differences[ALDER].reasons
+    assert [False, True] == [main.books[name].is_serving for name in (ALDER, BIRCH)]
+    versions = [book.v2_version for book in (main.books[ALDER], board.books[ALDER], main.books[BIRCH])]
+    assert [FIRST + 3, FIRST + 3, FIRST + 2] == versions
 
 
-def test_a_record_of_another_collector_replaces_a_book() -> None:
-    """Whatever the former had listed and the log has not withdrawn, nobody vouches for."""
-    log = list[tuple[Position, bytes]]()
-    collector = _Collector(log)
-    collector.take(batch([match("m1"), match("m2")]))
-    collector.commit()
-    change = decoded(log[-1][1])
-    book = change.books[ALDER]
-    newer = Record(B, {ALDER: msgspec.structs.replace(book, entries=book.entries[:1])})
+def test_version_has_the_time_of_its_record() -> None:
+    """Whatever clocks replicas have, and also for one that begins with a checkpoint."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, bookmaker=ALDER))
+    cluster.append(replace(decoded(cluster.log[0][1]), at=WALL_0 + 7), is_seen=True)
+    joined = Replica(found=cluster.replica.kept())
 
-    state = _replayed([*log, (Position(FIRST + 2), encoded(newer))])
-    assert ["m1"] == [entry.source_match_id for entry in _entries(state.snapshot, ALDER)]
-    assert {"m2": RemovalReason.STALE} == state.snapshot.differences[ALDER].reasons
+    assert [WALL_0 + 7] * 2 == [state.snapshot.made_at for state in (cluster.state, joined.state)]
+
+
+def test_markets_are_shown_as_long_as_their_collector_is_believed() -> None:
+    """Of each kind by itself: where a bookmaker has no entry it promises nothing."""
+    cluster = MarketCluster()
+    cluster.take(listed(*of_markets(HOME, OU25), bookmaker=ALDER))
+    parts = cluster.state, {COLLECTOR: 7.0}.__getitem__, cluster.matcher
+    boards = [shown(*parts, kind) for kind in (Kind.ONE_X_TWO, OU, Kind.BTTS)]
+
+    assert [inf, 7.0, inf] == [board.valid_until for board in boards]
+    assert [7.0, inf] == [boards[1].list_deadlines(name).stale for name in (ALDER, BIRCH)]
+
+
+def test_any_match_may_have_begun_while_the_time_is_not_known() -> None:
+    """So a bookmaker's handicap is no best price before the first tick, nor without a matcher."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    found = [_handicap(cluster).has_begun]
+    for at, is_there in ((0.0, True), (1.0, False), (2.0, True), (21.0, True)):
+        cluster.clock.mono = at
+        if is_there:
+            cluster.tick()
+        else:
+            cluster.leave(MATCHER)
+        found.append(_handicap(cluster).has_begun)
+
+    assert [True, False, True, False, True] == found
+
+
+def test_match_begins_with_a_version_alone() -> None:
+    """A tick that shows clients nothing new changes nothing; the next that does finds that it has begun."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    cluster.tick()
+    cluster.clock.mono = 21.0
+    cluster.tick(is_seen=False)
+    before = _handicap(cluster).has_begun
+    cluster.take(listed(soon, bookmaker=BIRCH))
+
+    assert (False, True) == (before, _handicap(cluster).has_begun)
+
+
+def test_handicaps_are_shown_as_long_as_the_matcher_ticks() -> None:
+    """Before the kick-off: nobody else says when that is. After it, and without any, they need no clock."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    until = {COLLECTOR: 900.0}.__getitem__
+    found = [shown(cluster.state, until, cluster.matcher, HANDICAP).deadlines]
+    for at in (1.0, 21.0):
+        cluster.clock.mono = at
+        cluster.tick()
+        found.append(shown(cluster.state, until, cluster.matcher, HANDICAP).deadlines)
+
+    assert [900.0, 1.0 + 5.0, 900.0] == [deadlines.stale for deadlines in found]
+    assert {inf} == {deadlines.kick_off for deadlines in found}
+
+
+def test_entry_of_a_market_that_does_not_exist_cannot_be_read() -> None:
+    """A record that has one is damaged."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    data = cluster.log[0][1].replace(b"over_under:2.5", b"over_under:2.6")
+
+    with pytest.raises(ValueError, match="must be a multiple"):
+        Replica().follow([(Position(FIRST + 1), data)])
+
+
+def test_markets_that_are_not_read_here_are_passed_over() -> None:
+    """Such a process cannot join; its boards stay empty."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    other = Replica(kinds=())
+    other.follow(cluster.log)
+
+    assert 1 == other.state.snapshot.books[ALDER].count
+    assert [] == [*fixtures_of(other.state.markets[OU])]
+
+
+def test_links_of_side_events_are_a_record() -> None:
+    """An event without 1X2 prices is in the match of the others on every machine."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, bookmaker=ALDER))
+    cluster.take(
+        listed(*of_markets(match("x", home="Home", start_time=HOME.start_time), OU25), bookmaker=BIRCH)
+    )
+    cluster.link()
+    (main,), (line,) = fixtures_of(cluster.state.snapshot), _lines(cluster, OU)
+
+    assert (main.id, main.match.home) == (line.match_id, line.match.home)
+    assert decoded(cluster.log[-1][1]).sides is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_lives_are_the_same_from_a_checkpoint(seed: int) -> None:
+    """Lists and changes of all kinds, links, ticks, take-overs: all that bytes depend on.
+
+    What they make is also compared with simple code, and with what the collector has.
+    """
+    life = _Life(seed)
+    joined: list[Replica] = []
+    for number in range(41):
+        begun = len(life.cluster.log)
+        (life.step if number < 40 else life.end)()
+        for replica in joined:
+            replica.follow(life.cluster.log[begun:])
+        if number % 10 == 5:
+            joined.append(Replica(found=life.cluster.replica.kept()))
+            assert life.cluster.replica.kept() == joined[-1].kept()
+
+    newest = life.cluster.replica.kept()
+    assert [newest] * len(joined) == [replica.kept() for replica in joined]
+    assert any(record.markets for record in map(decoded, (data for _, data in life.cluster.log)))
+
+
+class _Life:
+    """A random life of a cluster of three bookmakers."""
+
+    def __init__(self, seed: int) -> None:
+        self.random, self.cluster = Random(seed), MarketCluster()
+        self._sides = 0
+
+    def step(self) -> None:
+        """Let something happen."""
+        chance, cluster = self.random.random(), self.cluster
+        cluster.clock.mono += self.random.choice([0.0, 1.0, 5.0])
+        if chance < 0.15:
+            cluster.link()
+        elif chance < 0.3:
+            cluster.tick(is_seen=self.random.random() < 0.8)
+        elif chance < 0.34:
+            cluster.leave(MATCHER)
+        elif chance < 0.38:
+            cluster.leave(COLLECTOR)
+            cluster.outbox.reset()
+            cluster.commit()
+        elif chance < 0.42:
+            listing = WireList(withdrawn=False, doubted=0, is_failing=True)
+            cluster.append(_failing(listing), is_seen=False)
+        else:
+            cluster.take(self._batch())
+        self._check_entries()
+        self._check_homes()
+
+    def end(self) -> None:
+        """Link all, and check that all is in its match."""
+        self.cluster.link()
+        main = fixtures_of(self.cluster.state.snapshot)
+        check_sides(self._check_homes(), main, self._boards, ROSTER)
+
+    @property
+    def _boards(self) -> dict[Kind, Snapshot]:
+        return {kind: self.cluster.state.markets[kind] for kind in KINDS[1:]}
+
+    def _check_entries(self) -> None:
+        """Check that entries are those of the collector, with their times, however they became records."""
+        cluster = self.cluster
+        for kind, own in {Kind.ONE_X_TWO: cluster.main, **cluster.markets.published}.items():
+            for name, book in cluster.state.boards[kind].books.items():
+                ours = own.newest.books[name]
+                assert [*entries_of(ours.chunks)] == [*entries_of(book.chunks)]
+                assert not ours.lists or ours.is_serving == book.is_serving
+
+    def _check_homes(self) -> Homes:
+        main, boards = fixtures_of(self.cluster.state.snapshot), self._boards
+        homes = homes_of(main, boards, ROSTER)
+        for kind, board in boards.items():
+            state = markets_of(board)
+            assert isinstance(state, MarketState)
+            assert state.followed is main
+            check_fixtures(kind, board, main, homes, ROSTER)
+        return homes
+
+    def _batch(self) -> Batch:
+        random, bookmaker = self.random, self.random.choice([ALDER, BIRCH, CEDAR])
+        matches: list[Match] = []
+        for number in range(4):
+            source = ROSTER[bookmaker].source
+            about = number if random.random() > 0.05 else random.randrange(4)
+            start = int(WALL_0) + (10, 30, 90_000, 90_000)[about]
+            base = match(f"{source}-{number}", home=f"Home {about}", start_time=start)
+            matches += [base] if random.random() < 0.7 else []
+            for market in (OU25, OU35, AH, BTTS):
+                if random.random() < 0.5:
+                    matches += of_markets(base, market, odds=random.choice([(1.9, 1.9), (2.1, 1.8)]))
+        removal = Removal(SourceMatchId("none"), "closed")
+        complete = random.random() < 0.7
+        at = self.cluster.clock.mono
+        return listed(*matches, bookmaker=bookmaker, at=at, complete=complete, removals=[removal])
+
+
+def _failing(listing: WireList) -> Record:
+    book = BookRecord(lists={SCOPE: listing})
+    return MarketsRecord(COLLECTOR, {ALDER: book}, markets={OU: {ALDER: book}})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Match
 from actors.market_fixtures.linking import SideLinking
 from actors.markets.market import Kind
-from actors.matches.model import FixtureState
 from actors.matching.event import EventKey, derived_id
 from actors.matching.rules import Rule
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TWO, EqualNames
+from tests.support.builders.fixtures import ALDER, BIRCH, ONE, ROSTER, TWO, EqualNames
 from tests.support.builders.markets import BTTS, OU25, MarketBoard, listed, of_markets
 from tests.support.builders.messages import match
 
@@ -18,7 +19,6 @@ OU = Kind.OVER_UNDER
 A, B = match("a"), match("b")
 KEY_A, KEY_B = EventKey(TWO, A.source_match_id), EventKey(ONE, B.source_match_id)
 OTHER = match("c", home="Elsewhere")
-KEY_OTHER = EventKey(TWO, OTHER.source_match_id)
 
 
 def _beside() -> MarketBoard:
@@ -31,10 +31,6 @@ def _beside() -> MarketBoard:
 
 def _homes(board: MarketBoard) -> set[str]:
     return {fixture.match_id for fixture in board.fixtures(OU)}
-
-
-def _facts(state: FixtureState) -> list[tuple[object, ...]]:
-    return [(it.id, it.created, it.members, it.listed, it.place, it.match.listing) for it in state]
 
 
 def test_side_event_is_linked_with_the_match() -> None:
@@ -71,58 +67,27 @@ def test_no_matcher_of_side_events_is_made_without_them() -> None:
     assert [] == made
 
 
-def test_side_event_of_another_match_stays_alone() -> None:
-    """Its fixture has the id that is derived of it."""
+@pytest.mark.parametrize(("base", "bookmaker"), [(A, ALDER), (B, BIRCH)], ids=["side", "match"])
+@pytest.mark.parametrize("when", ["meanwhile", "later"])
+def test_event_that_is_renamed_is_not_linked_by_its_former_name(
+    base: Match, bookmaker: BookmakerId, when: str
+) -> None:
+    """Either may be of another match by then: a link on its way is not made, and one that was made ends."""
     board = _beside()
-    board.apply(listed(*of_markets(OTHER, OU25), bookmaker=ALDER, at=1))
-    board.link_sides()
-
-    assert {board.state.by_event[KEY_B], derived_id(KEY_OTHER)} == _homes(board)
-
-
-def test_link_of_a_side_event_that_was_renamed_meanwhile_is_not_made() -> None:
-    """The matcher has to look at it again."""
-    board = _beside()
-    links = run_now(board.side_linking.update(board.state, board.sides, None))
-    renamed = replace(A, home="Elsewhere")
-    board.apply(listed(*of_markets(renamed, OU25), bookmaker=ALDER, at=1))
-    draft = board.draft()
-    draft.link(links)
-    board.commit(draft)
-
-    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
-
-
-def test_link_with_a_match_that_was_renamed_meanwhile_is_not_made() -> None:
-    """The other event may be of another match."""
-    board = _beside()
-    links = run_now(board.side_linking.update(board.state, board.sides, None))
-    renamed = replace(B, home="Elsewhere")
-    board.apply(listed(renamed, *of_markets(renamed, OU25), bookmaker=BIRCH, at=1))
-    draft = board.draft()
-    draft.link(links)
-    board.commit(draft)
-
-    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
-
-
-def test_side_event_that_is_renamed_leaves_the_match() -> None:
-    """Until it is linked again it is alone: it may be another match now."""
-    board = _beside()
-    board.link_sides()
-    renamed = replace(A, home="Elsewhere")
-    board.apply(listed(*of_markets(renamed, OU25), bookmaker=ALDER, at=1))
-
-    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
-
-
-def test_match_that_is_renamed_leaves_its_side_event() -> None:
-    """The linker says that they are not one match any more."""
-    board = _beside()
-    board.link_sides()
-    renamed = replace(B, home="Elsewhere")
-    board.apply(listed(renamed, *of_markets(renamed, OU25), bookmaker=BIRCH, at=1))
-    board.link()
+    links = None
+    if when == "later":
+        board.link_sides()
+    else:
+        links = run_now(board.side_linking.update(board.state, board.sides, None))
+    renamed = replace(base, home="Elsewhere")
+    own = [renamed] if bookmaker == BIRCH else []
+    board.apply(listed(*own, *of_markets(renamed, OU25), bookmaker=bookmaker, at=1))
+    if links is None:
+        board.link()
+    else:
+        draft = board.draft()
+        draft.link(links)
+        board.commit(draft)
 
     assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
 
@@ -189,29 +154,6 @@ def test_match_begun_anew_by_its_first_event_takes_no_stranger_in() -> None:
     homes = {fixture.match_id: fixture.bookmakers for fixture in board.fixtures(OU)}
     assert {(ALDER,), (BIRCH,)} == {*homes.values()}
     assert (ALDER,) == homes[main.id]
-
-
-def test_bookmaker_of_the_source_that_still_has_1x2_prices_keeps_the_event() -> None:
-    """The event is none without 1X2 prices while any bookmaker of its source has some."""
-    board = MarketBoard()
-    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER), listed(A, bookmaker=CEDAR))
-
-    assert [] == [*board.sides.by_event]
-    assert {board.state.by_event[KEY_A]} == _homes(board)
-
-
-def test_1x2_fixtures_are_the_same_without_side_events() -> None:
-    """Ids, members, entries, places, names and the version they appeared with."""
-    facts = []
-    for extra in ([], of_markets(OTHER, OU25), of_markets(A, OU25)):
-        board = MarketBoard()
-        board.apply(listed(B, bookmaker=BIRCH), listed(*extra, bookmaker=ALDER))
-        board.link()
-        board.apply(listed(replace(B, start_time=(B.start_time or 0) + 60), bookmaker=BIRCH, at=1))
-        board.link()
-        facts.append(_facts(board.state))
-
-    assert facts[0] == facts[1] == facts[2]
 
 
 def test_side_event_takes_the_place_of_one_that_leaves_with_the_same_links() -> None:

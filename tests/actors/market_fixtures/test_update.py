@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import pytest
 from msgspec.structs import replace
 
 from actors.core.cooperative import run_now
-from actors.core.messages import Match, Removal, market_id
+from actors.core.messages import Match
 from actors.market_fixtures.heads import are_alike
 from actors.markets.market import Kind
 from actors.matches.leagues import league_of_fixture
-from actors.matches.model import FixtureChanges, ViewKind
+from actors.matches.model import ViewKind
 from actors.matching.event import EventKey, FixtureId, derived_id
 from actors.matching.rules import Rule
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, TWO
@@ -36,17 +35,6 @@ def _linked(*of_a: Match, of_b: tuple[Match, ...] = ()) -> MarketBoard:
 def _match_id(board: MarketBoard) -> FixtureId:
     (fixture,) = board.state
     return fixture.id
-
-
-def test_new_market_is_a_fixture_of_the_match() -> None:
-    """Its id is that of the 1X2 fixture and the market; it has the same members, names and kick-off."""
-    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
-
-    (main,), (fixture,) = board.state, board.fixtures(OU)
-    assert f"{main.id} over_under:2.5" == fixture.id
-    assert (main.members, [ALDER, BIRCH]) == (fixture.members, [*fixture.bookmakers])
-    assert main.match.listing == fixture.match.listing
-    assert [] == board.fixtures(Kind.BTTS)
 
 
 def test_price_of_another_market_moves_its_kind_alone() -> None:
@@ -76,15 +64,6 @@ def test_match_that_is_linked_otherwise_differs_in_more_than_prices() -> None:
         assert not are_alike(each, other)
 
 
-def test_market_that_leaves_while_its_match_goes_on_has_no_market() -> None:
-    """So has each line of a kind that leaves; another line and the 1X2 prices stay."""
-    board = _linked(*of_markets(A, OU25, OU35))
-    board.apply(listed(A, *of_markets(A, OU35), bookmaker=ALDER, at=1))
-
-    assert [(f"{_match_id(board)} over_under:2.5", "no_market", None)] == board.gone(OU)
-    assert [("over_under:3.5", [ALDER])] == board.shown(OU)
-
-
 def test_market_that_leaves_has_no_market_while_another_kind_stays() -> None:
     """The 1X2 prices may have left before."""
     board = MarketBoard()
@@ -103,16 +82,6 @@ def test_last_markets_of_a_match_that_leave_together_are_ended() -> None:
     assert ["ended", "ended"] == [reason for _, reason, _ in board.gone(OU)]
     assert not (board.sides.by_event)
     assert not (board.sides.by_home)
-
-
-def test_bookmaker_whose_market_leaves_a_fixture_that_stays_has_no_market() -> None:
-    """So its own view of that kind is told."""
-    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
-    board.apply(listed(A, bookmaker=ALDER, at=1))
-    changes = board.commits[OU][-1].fixture_changes
-
-    assert isinstance(changes, FixtureChanges)
-    assert [(True, "no_market")] == [(it.after is not None, it.reason) for it in changes.changes]
 
 
 def test_markets_merge_as_their_matches_do() -> None:
@@ -187,17 +156,6 @@ def test_both_bookmakers_of_a_source_move_with_its_event() -> None:
     assert [("over_under:2.5", [ALDER, BIRCH, CEDAR])] == board.shown(OU)
 
 
-def test_kick_off_that_moves_moves_the_markets() -> None:
-    """They stand where the match stands, also where their own bookmaker says another kick-off."""
-    board = _linked(*of_markets(A, OU25))
-    later = replace(B, start_time=int(WALL_0) + 90_000)
-    board.apply(listed(later, bookmaker=BIRCH, at=1))
-
-    (main,) = [it for it in board.state if KEY_A in {member.key for member in it.members}]
-    assert main.place.start == board.fixtures(OU)[0].place.start
-    assert main.match.listing == board.fixtures(OU)[0].match.listing
-
-
 def test_match_that_loses_its_1x2_prices_keeps_its_markets() -> None:
     """They stay in their fixtures, named as before, and linked with the rest of the match."""
     board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
@@ -211,16 +169,6 @@ def test_match_that_loses_its_1x2_prices_keeps_its_markets() -> None:
     assert [before.id] == [fixture.id for fixture in board.fixtures(OU)]
     assert before.match.listing == board.fixtures(OU)[0].match.listing
     assert [] == [*board.state]
-
-
-def test_all_kinds_of_a_match_without_1x2_prices_are_in_one_match() -> None:
-    """Also a kind that comes after the 1X2 prices have left."""
-    board = _linked(*of_markets(A, OU25))
-    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER, at=1))
-    board.apply(listed(*of_markets(A, OU25, BTTS, AH), bookmaker=ALDER, at=2))
-
-    homes = {it.match_id for kind in board.commits for it in board.fixtures(kind)}
-    assert {_match_id(board)} == homes
 
 
 def test_event_that_gets_1x2_prices_later_takes_its_markets_along() -> None:
@@ -279,19 +227,6 @@ def test_boards_are_of_one_epoch() -> None:
     board.apply(again)
 
     assert {"other"} == {board.board(kind).newest.epoch for kind in board.commits}
-
-
-@pytest.mark.parametrize("leaves", [OU25, None])
-def test_removal_concerns_the_market_that_it_names(leaves: object) -> None:
-    """Of a plain id it is that of the 1X2 prices."""
-    board = _linked(*of_markets(A, OU25))
-    gone = A.source_match_id if leaves is None else market_id(A.source_match_id, OU25)
-    change = listed(bookmaker=ALDER, at=1, complete=False, removals=[Removal(gone, "suspended")])
-    board.apply(change)
-
-    left = [[*fixture.bookmakers] for fixture in board.state]
-    assert [[BIRCH]] == left if leaves is None else [[ALDER, BIRCH]] == left
-    assert (leaves is None) == bool(board.fixtures(OU))
 
 
 def test_market_is_of_the_league_of_its_match_by_now() -> None:

@@ -5,23 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from actors.board.board import Board
-from actors.board.kinds import parts
-from actors.board.snapshot import Snapshot
-from actors.core.clock import Instant
-from actors.core.cooperative import run_now
-from actors.core.messages import Batch, Match, Prices, SourceName
-from actors.market_fixtures.model import Followed, first_of_kind
-from actors.market_fixtures.sides import SideEvents
-from actors.market_fixtures.update import MarketUpdater
+from actors.core.messages import Match, Prices, SourceName
 from actors.markets.market import Kind, Market, parsed
 from actors.markets.odds import Odds
 from actors.matches.model import (
     BookmakerInfo,
     Fixture,
-    FixtureChanges,
     FixtureSettings,
-    fixtures_of,
     roster_of,
 )
 from actors.matches.surebets import Surebet
@@ -31,18 +21,15 @@ from tests.support.builders.fixtures import (
     BIRCH,
     CEDAR,
     ROSTER,
-    RULES,
     TERMS,
     EqualNames,
-    LinkedBoard,
 )
+from tests.support.builders.markets import MarketBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
 HANDICAP, TOTAL = parsed("asian_handicap:-0.5"), parsed("over_under:2.25")
 GAINING = (2.15, 1.8), (1.95, 2.0)  # the best of both: 1/2.15 + 1/2 = 0.965, a gain of 3.6 %
-
-NO_SIDES = SideEvents()
 
 
 class SameNames(EqualNames):
@@ -53,14 +40,12 @@ class SameNames(EqualNames):
         return event.home, event.away
 
 
-class MarketBoard(LinkedBoard):
-    """A board of 1X2 prices, and beside it that of another market, whose fixtures follow."""
+class OneMarket(MarketBoard):
+    """A board of 1X2 prices, and beside it that of another market."""
 
     def __init__(self, market: Market, terms: FixtureSettings = TERMS) -> None:
-        super().__init__(terms, SameNames())
+        super().__init__(kinds=(Kind.ONE_X_TWO, market.kind), terms=terms, linker=SameNames)
         self.market = market
-        self.other: Snapshot = first_of_kind(self.snapshot, terms)
-        self.updater = MarketUpdater(terms, may_count_from_now=market.kind is Kind.ASIAN_HANDICAP)
 
     def list(self, bookmaker: str, odds: Odds, of_match: Match | None = None) -> None:
         """List a match at these prices of the market, beside its 1X2 prices."""
@@ -70,49 +55,34 @@ class MarketBoard(LinkedBoard):
     def tell(self, bookmaker: str, *matches: Match, is_whole: bool = True) -> None:
         """Apply what a bookmaker lists of both kinds of market."""
         told = batch(
-            matches, bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=90.0, complete=is_whole
+            matches,
+            bookmaker=bookmaker,
+            received_mono=self.clock.mono,
+            stale_after_s=90.0,
+            complete=is_whole,
         )
         self.apply(replace(told, kinds=(Kind.ONE_X_TWO, self.market.kind)))
 
-    def apply(self, *batches: Batch) -> None:
-        """Apply batches to both boards."""
-        main, other = self.board(), Board(self.other, RULES, self.updater)
-        for each in batches:
-            for kind, part in run_now(parts(each)).items():
-                run_now((main if kind is Kind.ONE_X_TWO else other).apply(part, self.now))
-        self._publish(main, other)
-
-    def publish(self, board: Board) -> None:
-        """Commit, and let the fixtures of the market follow."""
-        self._publish(board, Board(self.other, RULES, self.updater))
-
     def pass_to(self, second: float) -> None:
         """Let the time pass, and commit."""
-        self.now = Instant(second, WALL_0 + second)
+        self.clock.mono = second
         self.apply()
 
     def fixture(self) -> Fixture:
         """Return the only fixture of the market."""
-        (fixture,) = fixtures_of(self.other)
+        (fixture,) = self.fixtures(self.market.kind)
         return fixture
 
     def surebet(self) -> Surebet | None:
         """Return the surebet of the only fixture of the market."""
         return self.fixture().surebet
 
-    def _publish(self, board: Board, other: Board) -> None:
-        before, count = self.state, len(self.changes)
-        super().publish(board)
-        changes = self.changes[-1] if len(self.changes) > count else FixtureChanges()
-        other.link(Followed(before, self.state, NO_SIDES, NO_SIDES, changes))
-        self.other = run_now(other.finish(self.now))
-
 
 def _gaining(
     market: Market, odds: tuple[Odds, Odds] = GAINING, terms: FixtureSettings = TERMS
-) -> MarketBoard:
+) -> OneMarket:
     """Return a board on which two bookmakers' prices of a market have stood long enough for a surebet."""
-    board = MarketBoard(market, terms)
+    board = OneMarket(market, terms)
     board.list("alder", odds[0])
     board.list("birch", odds[1])
     board.link()
@@ -213,7 +183,7 @@ def test_handicap_of_a_match_that_may_have_begun_is_no_leg(
     market: Market, *, in_play: bool | None, is_shown: bool
 ) -> None:
     """Without a kick-off, unless a source says that it is not in play."""
-    board = MarketBoard(market)
+    board = OneMarket(market)
     for bookmaker, odds in zip(("alder", "birch"), GAINING, strict=True):
         board.list(bookmaker, odds, match(bookmaker, start_time=None, in_play=in_play))
     board.link()
