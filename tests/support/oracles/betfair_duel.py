@@ -1,9 +1,8 @@
-"""A hostile stream, read by our code and by the library: ours may show no price that the library lacks."""
+"""A hostile stream, read by our code and by the library: ours shows no price that the library lacks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -24,11 +23,21 @@ from tests.support.builders.betfair import (
     line,
     market,
 )
+from tests.support.builders.betfair_lines import (
+    LINES,
+    back,
+    handicap_definition,
+    handicaps,
+    hc_of,
+    lay,
+    result,
+)
 from tests.support.oracles.betfair_oracle import Oracle
-from tests.support.systems.betfair_board import Follower
 from tests.support.systems.betfair_lists import Gated
 
 IDS = ("1.1", "1.2", "1.3")
+OTHER = "34000002"
+STATES = ("OPEN", "OPEN", "OPEN", "SUSPENDED", "CLOSED")
 NUMBERS = [0, -1, 1.01, 2.0, 1e308, -1e308, 10**27, 10**400, 1 << 63, 0.0, 5e-324]
 WRONG: list[Any] = [
     *(*NUMBERS, None, True, "", "2.0", "nan", "x" * 50),
@@ -40,14 +49,14 @@ class Duel:
     """Both readings, over many connections; `taken` counts the lines that our code accepted."""
 
     def __init__(self) -> None:
-        self.ours: Follower | Gated = self._reader()
+        self.ours = Gated()
         self.theirs = Oracle()
         self.taken = self.refused = self.compared = 0
         self._begin()
 
     def hostile(self, random: Random) -> bytes:
         """Return a message to the newest subscription, unchanged or damaged."""
-        return hostile_line(random, self.ours.sent[-1]["id"], self._good)
+        return hostile_line(random, self.ours.sent[-1]["id"])
 
     def take(self, raw: bytes) -> None:
         """Pass a line to both and compare; after a line that cannot be read, both reconnect."""
@@ -67,19 +76,21 @@ class Duel:
             self.compare()
 
     def compare(self) -> None:
-        """Check that the board has no price that the library lacks."""
+        """Check that nothing is shown that the library lacks: of a line, that an open market offers it."""
+        theirs = self.theirs.markets()
         for name, prices in self.ours.shown().items():
             self.compared += 1
-            assert prices == self.theirs.offer(name), name
-
-    def _reader(self) -> Follower | Gated:
-        return Follower()
-
-    def _image(self, number: int) -> Json:
-        return image(*map(market, IDS), id=number)
-
-    def _good(self, random: Random, number: int) -> Json:
-        return good_line(random, number)
+            if ":" not in name:
+                assert prices == self.theirs.offer(name), name
+                continue
+            handicap = float(name.partition(":")[2])
+            keys = (HOME, handicap), (AWAY, -handicap or 0.0)
+            offers = [
+                tuple(best[0] for key in keys if (best := reading.best.get(key)) is not None)
+                for reading in theirs.values()
+                if reading.status == "OPEN"
+            ]
+            assert prices in offers, name
 
     def _begin(self) -> None:
         self.ours.connect()
@@ -89,7 +100,7 @@ class Duel:
         """Answer the newest subscription with an image."""
         number = self.ours.sent[-1]["id"]
         self.ours.take(line({**SUCCESS, "id": number}))
-        first = line(self._image(number))
+        first = line(first_image(number))
         self.ours.take(first)
         self.theirs.take(first)
 
@@ -114,33 +125,66 @@ def readable(raw: bytes) -> bytes:
     return line({**message, "mc": parts}) if unread or len(parts) < len(message.get("mc") or ()) else raw
 
 
+def first_image(number: int) -> Json:
+    """Return an image: a match with both markets, two with the result alone, one with handicaps alone."""
+    others = (market("1.2"), market("1.3"))
+    return image(result(), *others, handicaps(), handicaps("1.8", eventId=OTHER), id=number)
+
+
 def good_line(random: Random, number: int) -> Json:
     """Return a message that a correct server would send."""
-    runner = random.choice((HOME, AWAY, DRAW))
-    price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
-    ladder = random.choice(
-        ({"batb": [[random.choice((0, 0, 1)), price, size]]}, {"atb": [[price, size]]}, {"ltp": price})
-    )
-    entry = change(random.choice((*IDS, "1.4")), {"id": runner, **ladder})
-    defined = definition(status=random.choice(("OPEN", "OPEN", "SUSPENDED", "CLOSED")))
+    if random.random() < 0.5:
+        entry, defined, whole = _of_result(random)
+    else:
+        entry, defined, whole = _of_handicaps(random)
+    segment = random.choice(("SEG_START", "SEG", "SEG_END"))
     return random.choice(
         (
             delta(entry, id=number),
             delta(entry, entry, id=number, clk="c"),
             delta({**entry, "marketDefinition": defined}, id=number),
-            delta(market(random.choice(IDS)), id=number),
+            delta(whole, id=number),
+            delta(result(status=random.choice(STATES)), id=number),
             heartbeat(id=number),
-            image(*map(market, IDS), id=number, segmentType=random.choice((None, "SEG_START", "SEG_END"))),
-            delta(entry, id=number, segmentType=random.choice(("SEG_START", "SEG", "SEG_END"))),
+            {**first_image(number), "segmentType": random.choice((None, "SEG_START", "SEG_END"))},
+            delta(entry, id=number, segmentType=segment),
             delta(entry, id=number, status=random.choice((None, 503, 200))),
             {**SUCCESS, "id": number},
         )
     )
 
 
-def hostile_line(random: Random, number: int, good: Callable[[Random, int], Json]) -> bytes:
+def _of_result(random: Random) -> tuple[Json, Json, Json]:
+    """Return a change of the market of a result, a definition of it, and its image."""
+    runner, name = random.choice((HOME, AWAY, DRAW)), random.choice((*IDS, "1.4"))
+    price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
+    ladder = random.choice(
+        ({"batb": [[random.choice((0, 0, 1)), price, size]]}, {"atb": [[price, size]]}, {"ltp": price})
+    )
+    defined = definition(status=random.choice(STATES))
+    return change(name, {"id": runner, **ladder}), defined, market(random.choice(IDS))
+
+
+def _of_handicaps(random: Random) -> tuple[Json, Json, Json]:
+    """Return a change of a market of handicaps, a definition of it, and its image."""
+    handicap, price = random.choice(LINES), random.choice((1.5, 1.9, 2.1, 3.5))
+    team, handicap = random.choice(((HOME, handicap), (AWAY, -handicap)))
+    size = random.choice((0, 5.0, 12.5))
+    runner = random.choice(
+        (
+            back(team, handicap, price, size),
+            lay(team, handicap, price + 0.2, size),
+            {"id": team, **hc_of(handicap), "atb": [[price, size]]},
+        )
+    )
+    name, of_other = random.choice((("1.9", {}), ("1.9", {}), ("1.8", {"eventId": OTHER})))
+    defined = handicap_definition(status=random.choice(STATES), **of_other)
+    return change(name, runner), defined, handicaps(name, **of_other)
+
+
+def hostile_line(random: Random, number: int) -> bytes:
     """Return such a message, unchanged or damaged in one of several ways."""
-    message = good(random, number)
+    message = good_line(random, number)
     match random.randrange(12):
         case 0 | 1 | 2 | 3:
             return line(message)
