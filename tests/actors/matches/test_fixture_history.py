@@ -22,10 +22,10 @@ from actors.matches.model import (
     ViewKind,
     roster_of,
 )
-from actors.matches.surebets import Surebet
 from actors.matching.event import FixtureId
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, LinkedBoard
 from tests.support.builders.messages import batch, match
+from tests.support.simulation.linked import check_entries, check_surebets
 from tests.support.time.virtual import WALL_0
 
 ALL = FixtureView(ViewKind.FIXTURES)
@@ -228,14 +228,6 @@ class Life:
                 board.apply(change)
 
 
-def is_sound(surebet: Surebet | None, offered: dict[BookmakerId, tuple[float, float, float]]) -> bool:
-    """Return whether each leg is a price that its bookmaker has on the board."""
-    if surebet is None:
-        return True
-    prices = [offered[leg.bookmaker][at] for at, leg in enumerate(surebet.legs)]
-    return prices == [leg.odds for leg in surebet.legs] and sum(1 / price for price in prices) < 1
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
     """For each view: the same version shows the same, and changes applied to an older one give the newest.
@@ -260,25 +252,8 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
             for record in recent.shown:
                 patched[record.id] = shown(state, view)[record.id]
             assert (now, max(state.version(view), since)) == (patched, recent.version)
-        entries = [entry for fixture in state for entry in fixture.entries.values()]
-        on_board = [
-            entry
-            for book in board.snapshot.books.values()
-            for chunk in book.chunks
-            for entry in chunk.entries
-            if entry.is_named
-        ]
-        assert sorted(map(id, entries)) == sorted(map(id, on_board))
-        assert [fixture.place for fixture in state] == sorted(fixture.place for fixture in state)
-        for fixture in state:
-            offered = {
-                name: (each.match.home_price, each.match.draw_price, each.match.away_price)
-                for name, each in fixture.entries.items()
-            }
-            assert is_sound(fixture.surebet, offered)
-            assert all(state.by_event.get(member.key) == fixture.id for member in fixture.members)
-        assert len(state.by_event) == sum(len(fixture.members) for fixture in state)
-        assert len(state.places) == len(list(state))
+        check_entries(board.snapshot)
+        check_surebets(board.snapshot, board.now)
 
 
 def test_a_history_that_begins_in_the_middle_has_the_versions_of_the_views() -> None:
