@@ -10,9 +10,9 @@ number as a price, a line or an id, another moment of the same market.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -24,7 +24,17 @@ from actors.sources.five_dollar_football.kind import KIND
 from actors.sources.five_dollar_football.options import IN_PLAY, READ, FiveDollarFootballOptions
 from actors.sources.five_dollar_football.prices import ListedMatch
 from tests.support.builders.damage import Trial
-from tests.support.builders.json_damage import Table, parts_of, table_of, text_of
+from tests.support.builders.json_damage import (
+    change_type,
+    double_field,
+    double_item,
+    merge_items,
+    one_of,
+    remove_field,
+    reorder,
+    table_of,
+    text_of,
+)
 from tests.support.builders.reading import decoded, grouped, judged, prices_of
 from tests.support.peers.five_dollar_football import fixture_of, others, result
 
@@ -33,9 +43,6 @@ NOW = 1_780_000_000
 KINDS_READ: tuple[Kind, ...] = READ
 OPTIONS = FiveDollarFootballOptions(kind=KIND.name, api_key="an-invented-key", markets=KINDS_READ)
 BEFORE, AFTER, BY_MATCH = "before", "in play", "by match"
-OTHER_VALUES: tuple[Any, ...] = (
-    *(None, "", "2.1", True, [], {}, [2.1], -1, 0, 1, 1e308, "in_play", "finished"),
-)
 
 Damage = Callable[[Random, Any], None]
 
@@ -120,85 +127,20 @@ def _shown(form: str, body: bytes) -> tuple[dict[tuple[str, str], tuple[float, .
     return shown, rejected
 
 
-def _tables(value: Any) -> list[Table]:
-    return [part for part in parts_of(value) if isinstance(part, Table)]
-
-
-def _rows(whole: Table) -> list[Any]:
-    """Return the list of matches, or of bookmakers."""
-    data = dict(whole)["data"]
-    rows: list[Any] = dict(data)["bookmakers"] if isinstance(data, Table) else data
-    return rows
-
-
-def _some(random: Random, whole: Any) -> tuple[Table, int]:
-    """Return an object, and the place of a field in it."""
-    tables = [table for table in _tables(whole) if table]
-    table = random.choice(tables)
-    return table, random.randrange(len(table))
-
-
-def _remove(random: Random, whole: Any) -> None:
-    table, at = _some(random, whole)
-    del table[at]
-
-
-def _retype(random: Random, whole: Any) -> None:
-    table, at = _some(random, whole)
-    name, old = table[at]
-    if not isinstance(old, int | float) or isinstance(old, bool):
-        table[at] = name, random.choice(OTHER_VALUES)
-    else:  # another number would be as valid
-        table[at] = (
-            name,
-            random.choice([each for each in OTHER_VALUES if not isinstance(each, int | float)]),
-        )
-
-
-def _repeat(random: Random, whole: Any) -> None:
-    """Repeat a field, with the value of another object."""
-    table, at = _some(random, whole)
-    name, old = table[at]
-    same = [dict(each)[name] for each in _tables(whole) if name in dict(each)]
-    table.insert(random.randint(0, len(table)), (name, random.choice([*same, *OTHER_VALUES, old])))
-
-
 def _rename(random: Random, whole: Any) -> None:
-    table, at = _some(random, whole)
+    table, _ = one_of(random, whole)
+    at = random.randrange(len(table))
     name, old = table[at]
     table[at] = random.choice((f"{name}_", f" {name}", name.upper(), name[:-1], f"{name}_half")), old
 
 
-def _double(random: Random, whole: Any) -> None:
-    """Have an element twice, the copy with a damage of its own."""
-    rows = _rows(whole)
-    copy = table_of(json.loads(text_of(random.choice(rows))))
-    random.choice((_remove, _retype, _rename))(random, copy)
-    rows.insert(random.randint(0, len(rows)), copy)
-
-
-def _merge(random: Random, whole: Any) -> None:
-    """Put the fields of an element behind those of another one."""
-    rows = _rows(whole)
-    first, second = random.choice(rows), random.choice(rows)
-    if first is not second:
-        first += second
-        rows.remove(second)
-
-
-def _reorder(random: Random, whole: Any) -> None:
-    for table in _tables(whole):
-        random.shuffle(table)
-    random.shuffle(_rows(whole))
-
-
 _DAMAGES: dict[str, Damage] = {
-    "remove a field": _remove,
-    "retype a value": _retype,
-    "repeat a field": _repeat,
+    "remove a field": remove_field,
+    "retype a value": partial(change_type, more=("2.1", [2.1], 1e308, "in_play", "finished")),
+    "repeat a field": double_field,
     "rename a field": _rename,
-    "double an element": _double,
-    "merge elements": _merge,
-    "reorder": _reorder,
+    "double an element": double_item,
+    "merge elements": merge_items,
+    "reorder": reorder,
 }
 KINDS = (*_DAMAGES, "cut the body")

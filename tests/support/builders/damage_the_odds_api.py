@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from datetime import datetime, timedelta
 from functools import cache
 from random import Random
@@ -28,7 +27,23 @@ from actors.markets.market import Kind
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.builders.damage import Trial
-from tests.support.builders.json_damage import Table, parts_of, table_of, text_of
+from tests.support.builders.json_damage import (
+    Table,
+    change_type,
+    double_field,
+    double_item,
+    get,
+    merge_items,
+    one_of,
+    parts_of,
+    put,
+    remove_field,
+    remove_item,
+    reorder,
+    table_of,
+    tables_of,
+    text_of,
+)
 from tests.support.builders.reading import decoded, judged
 from tests.support.builders.the_odds_api import ALL_MARKETS, API_KEY
 from tests.support.recordings import the_odds_api
@@ -126,76 +141,32 @@ def _prices(matches: list[Any]) -> Prices:
     }
 
 
-def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
-    """Return the tables of one sort (match, bookmaker, market or outcome) that have that field."""
-    sorts: dict[str, list[Table]] = {}
-    for value in parts_of(matches):
-        if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):
-            sort = next((text for text in _SORTS if any(name == text for name, _ in value)), "")
-            sorts.setdefault(sort, []).append(value)
-    return [*sorts.values()]
-
-
-def _one(random: Random, matches: list[Any], *having: str) -> tuple[Table, list[Table]]:
-    """Choose a sort first and then one of its tables, because matches are few and outcomes many."""
-    alike = random.choice(_tables(matches, *having))
-    return random.choice(alike), alike
-
-
-def _put(table: Table, name: str, value: Any) -> None:
-    table[:] = [(known, value if known == name else old) for known, old in table]
-
-
-def _get(table: Table, name: str) -> Any:
-    return next((value for known, value in table if known == name), None)
-
-
-def _remove_field(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches)
-    del table[random.randrange(len(table))]
-
-
-def _double_field(random: Random, matches: list[Any]) -> None:
-    """Repeat a field: once more with its own value, or with that of another table of the same sort."""
-    table, alike = _one(random, matches)
-    name, value = random.choice(table)
-    others = [found for item in alike if (found := _get(item, name)) is not None]
-    table.insert(random.randint(0, len(table)), (name, random.choice((value, *others))))
-
-
-def _change_type(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches)
-    name, value = random.choice(table)
-    others = [None, True, False, 0, -1, 10**30, "", [], Table(), [value], Table([(name, value)])]
-    _put(table, name, random.choice(others if isinstance(value, str) else [*others, str(value)]))
-
-
 def _spoil_price(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches, "price")
-    price = float(_get(table, "price"))
+    table, _ = one_of(random, matches, "price")
+    price = float(get(table, "price"))
     forms = [f"{price}", f"{price}".replace(".", ","), f"{price:+}", f"{price} ", "7/4", "+175", "EVS"]
-    _put(table, "price", random.choice([*forms, None, True, 0, -price, 1 / price, 1e308, [price]]))
+    put(table, "price", random.choice([*forms, None, True, 0, -price, 1 / price, 1e308, [price]]))
 
 
 def _spoil_point(random: Random, matches: list[Any]) -> None:
     """Make a point something that is no line; without any, spoil a price."""
-    if not _tables(matches, "point"):
+    if not tables_of(matches, "point"):
         _spoil_price(random, matches)
         return
-    table, _ = _one(random, matches, "point")
-    point = float(_get(table, "point"))
+    table, _ = one_of(random, matches, "point")
+    point = float(get(table, "point"))
     forms = [f"{point}", f"{point:+}", f"{point}".replace(".", ","), f"{point} goals", point + 0.1, [point]]
-    _put(table, "point", random.choice([*forms, -point - 30, None, True, 1e308, Table([("point", point)])]))
+    put(table, "point", random.choice([*forms, -point - 30, None, True, 1e308, Table([("point", point)])]))
 
 
 def _move_date(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches, "commence_time", "last_update")
+    table, _ = one_of(random, matches, "commence_time", "last_update")
     name = random.choice([name for name, _ in table if name in {"commence_time", "last_update"}])
-    at = datetime.fromisoformat(_get(table, name))
+    at = datetime.fromisoformat(get(table, name))
     moved = at + random.choice((-1, 1)) * timedelta(seconds=random.choice((1, 60, 3600, 86400, 3 * 10**8)))
     forms = [f"{moved:%Y-%m-%dT%H:%M:%SZ}", f"{moved:%Y-%m-%dT%H:%M:%S}", f"{moved:%d/%m/%Y}"]
     odd = ["", "soon", "0000-00-00T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
-    _put(table, name, random.choice([*forms * 3, *odd]))
+    put(table, name, random.choice([*forms * 3, *odd]))
 
 
 def _names(matches: list[Any]) -> list[str]:
@@ -205,74 +176,32 @@ def _names(matches: list[Any]) -> list[str]:
 
 
 def _rename_outcome(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches, "price")
-    _put(table, "name", random.choice(_names(matches)))
+    table, _ = one_of(random, matches, "price")
+    put(table, "name", random.choice(_names(matches)))
 
 
 def _rename_team(random: Random, matches: list[Any]) -> None:
-    table, _ = _one(random, matches, "home_team")
+    table, _ = one_of(random, matches, "home_team")
     if random.random() < 0.3:
-        home, away = _get(table, "home_team"), _get(table, "away_team")
-        _put(table, "home_team", away)
-        _put(table, "away_team", home)
+        home, away = get(table, "home_team"), get(table, "away_team")
+        put(table, "home_team", away)
+        put(table, "away_team", home)
     else:
-        _put(table, random.choice(("home_team", "away_team")), random.choice(_names(matches)))
+        put(table, random.choice(("home_team", "away_team")), random.choice(_names(matches)))
 
-
-def _list(random: Random, matches: list[Any], least: int) -> list[Any] | None:
-    """Choose a sort first and then one of its lists of tables."""
-    sorts: dict[str, list[list[Any]]] = {"matches": [matches]}
-    for table in parts_of(matches):
-        for name, value in table if isinstance(table, Table) else ():
-            if isinstance(value, list) and not isinstance(value, Table):
-                sorts.setdefault(name, []).append(value)
-    long = [[group for group in alike if len(group) >= least] for alike in sorts.values()]
-    return random.choice(random.choice([alike for alike in long if alike] or [[[]]])) or None
-
-
-def _remove_item(random: Random, matches: list[Any]) -> None:
-    if (listed := _list(random, matches, 1)) is not None:
-        del listed[random.randrange(len(listed))]
-
-
-def _double_item(random: Random, matches: list[Any]) -> None:
-    """Repeat an item: once more unchanged, or with other prices."""
-    if (listed := _list(random, matches, 1)) is not None:
-        copy = deepcopy(random.choice(listed))
-        factor = random.choice((1.0, 1.1, 0.9))
-        for table in parts_of(copy):
-            if isinstance(table, Table) and _get(table, "price") is not None:
-                _put(table, "price", _get(table, "price") * factor)
-        listed.insert(random.randint(0, len(listed)), copy)
-
-
-def _merge_items(random: Random, matches: list[Any]) -> None:
-    """Remove the boundary between two items, so that one item has the fields of both."""
-    if (listed := _list(random, matches, 2)) is not None:
-        at = random.randrange(len(listed) - 1)
-        listed[at : at + 2] = [Table([*listed[at], *listed[at + 1]])]
-
-
-def _reorder(random: Random, matches: list[Any]) -> None:
-    for listed in list(parts_of(matches)):
-        random.shuffle(listed)
-
-
-_SORTS = ("home_team", "markets", "outcomes", "price")
-"""The field that identifies a match, a bookmaker, a market or an outcome."""
 
 _DAMAGES: Mapping[str, Damage] = {
-    "remove a field": _remove_field,
-    "double a field": _double_field,
-    "change a type": _change_type,
+    "remove a field": remove_field,
+    "double a field": double_field,
+    "change a type": change_type,
     "spoil a price": _spoil_price,
     "spoil a point": _spoil_point,
     "move a date": _move_date,
     "rename an outcome": _rename_outcome,
     "rename a team": _rename_team,
-    "remove a part": _remove_item,
-    "double a part": _double_item,
-    "merge parts": _merge_items,
-    "reorder": _reorder,
+    "remove a part": remove_item,
+    "double a part": double_item,
+    "merge parts": merge_items,
+    "reorder": reorder,
 }
 KINDS = (*_DAMAGES, SEVERAL)
