@@ -102,21 +102,6 @@ def test_a_surebet_ends_in_the_version_that_says_that_an_attempt_failed() -> Non
     assert market.surebet is not None
 
 
-def test_a_surebet_ends_with_the_tick_at_which_a_leg_is_too_old() -> None:
-    """By the time at which its list was confirmed, as its collector last said."""
-    market = _Market(_terms(max_age_s=10.0))
-    for second in (4, 8):
-        market.pass_to(second)
-        market.collectors[ALDER].confirm(float(second))
-    market.pass_to(9)
-    still = market.surebet
-    market.pass_to(10)
-
-    assert still is not None
-    assert market.surebet is None
-    assert "age" == market.changes[-1].changes[0].surebet_reason
-
-
 def test_confirmations_that_travel_keep_a_surebet() -> None:
     """Without a version for any of them."""
     market = _Market(_terms(max_age_s=10.0))

@@ -52,15 +52,6 @@ def linked() -> LinkedBoard:
     return board
 
 
-def test_bookmakers_of_one_source_are_one_fixture() -> None:
-    """The same match of one source is one event without asking; another source's is another fixture."""
-    board = LinkedBoard()
-    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
-    board.apply(batch([match("b")], bookmaker=BIRCH))
-
-    assert [["alder_a", "cedar_a"], ["birch_b"]] == sorted(board.shown())
-
-
 def test_linked_fixtures_are_one_and_the_older_stays() -> None:
     """The older fixture stays, its bookmakers in order, with the names of the first source."""
     board = LinkedBoard()

@@ -242,21 +242,6 @@ def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None
     assert [4.1, 4.2] == [surebet.legs[2].odds for surebet in (without, again) if surebet is not None]
 
 
-def test_surebet_goes_with_the_age_of_a_leg() -> None:
-    """After the shortest time for which its lists hold, less is known of a leg, and it goes."""
-    market = Market(first_s=1000.0, second_s=50.0)
-    market.pass_to(2)
-    shown = market.surebet()
-    market.confirm("birch")
-    market.pass_to(49.9)
-    market.confirm("birch")
-    still = market.surebet()
-    market.pass_to(50)
-
-    assert (True, True, False) == (shown is not None, still is not None, market.surebet() is not None)
-    assert "age" == _last_reason(market)
-
-
 def test_confirmation_brings_a_surebet_back() -> None:
     """After it went because of age it must stand for two seconds again, `since` when it is back."""
     market = Market(first_s=1000.0, second_s=50.0)

@@ -254,6 +254,31 @@ def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
     assert "a" == found.legs[0].bookmaker
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
+    """Bets on one market cost less than on several with the same prices, even somewhat better ones."""
+    market = [_leg("x", number, price, commission=0.05) for number, price in enumerate((2.3, 3.8, 4.4))]
+    apart = [
+        _leg(name, number, price + 0.01, commission=0.05)
+        for number, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
+    ]
+
+    alone = surebet(apart, NOW, RULES)
+    together = surebet([*apart, *market[:count]], NOW, RULES)
+
+    assert alone is not None
+    assert together is not None
+    assert pytest.approx(1 / 2.2445 + 1 / 3.6695 + 1 / 4.2395) == alone.book_sum
+    assert ["x", "x", "c"] == [leg.bookmaker for leg in together.legs]
+    assert pytest.approx(sum(equal_stakes(together.legs))) == together.book_sum < alone.book_sum
+
+
+def test_an_outcome_without_a_price_makes_no_surebet() -> None:
+    """There are three outcomes, or none is sure."""
+    assert None is surebet(_three()[:2], NOW, RULES)
+    assert None is surebet([], NOW, RULES)
+
+
 def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
     """Although the difference of these two numbers is less than 300."""
     legs = _three(*[{"vouched_mono": 400.30377730191464, "holds_s": 300.0}] * 3)

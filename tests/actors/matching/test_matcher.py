@@ -161,16 +161,6 @@ def test_what_both_teams_have_and_none_of_the_other_may_be_a_mark(
 
 
 @pytest.mark.parametrize(
-    "label", ["Club Friendlies", "Přátelské zápasy", "Товарищеские матчи", "Mecze towarzyskie"]
-)
-def test_friendlies_do_not_move(label: str) -> None:
-    """Two teams may meet twice on a day."""
-    a, b = event("a", league=label), event("b", league=label, start=SATURDAY + 2 * HOUR)
-
-    assert () == groups(a, b)
-
-
-@pytest.mark.parametrize(
     ("label", "home", "away"),
     [
         ("Esoccer GT Leagues - 12 mins play", "Arsenal Kodak", "Everton Bulldog"),
