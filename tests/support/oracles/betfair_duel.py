@@ -33,7 +33,7 @@ from tests.support.builders.betfair_lines import (
     result,
 )
 from tests.support.oracles.betfair_oracle import Oracle
-from tests.support.systems.betfair_lists import Gated
+from tests.support.systems.betfair_board import Gated
 
 IDS = ("1.1", "1.2", "1.3")
 OTHER = "34000002"

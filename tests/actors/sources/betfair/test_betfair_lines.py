@@ -35,7 +35,7 @@ from tests.support.builders.betfair_lines import (
     lay,
     result,
 )
-from tests.support.systems.betfair_lists import HANDICAPS
+from tests.support.systems.betfair_board import HANDICAPS
 
 ON: dict[str, Any] = {"markets": HANDICAPS}
 IDS = {line: f"1.1 asian_handicap:{line:g}" for line in (-0.75, -0.5, -0.25, 0.0, 0.25)}

@@ -18,8 +18,7 @@ from actors.markets.market import Kind
 from tests.support.builders.betfair import Json, heartbeat, line, recorded, recordings
 from tests.support.oracles.betfair_lines import LineOracle
 from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
-from tests.support.systems.betfair_board import EXCHANGE, Follower
-from tests.support.systems.betfair_lists import Gated
+from tests.support.systems.betfair_board import EXCHANGE, Follower, Gated
 
 pytestmark = pytest.mark.recordings
 
