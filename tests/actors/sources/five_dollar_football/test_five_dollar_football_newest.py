@@ -1,8 +1,8 @@
-"""A list of 5DollarFootballAPI that is older than another one says nothing of what that says."""
+"""No price of 5DollarFootballAPI that it had not then: lists of several ages, and random lives."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.peers.five_dollar_football import CONFIG, FiveDollarFootball, result
 from tests.support.peers.web import Web, refusing
+from tests.support.simulation.five_dollar_life import run
 from tests.support.systems.venue import odds
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
 from tests.support.time.virtual import WALL_0
@@ -112,3 +113,12 @@ async def test_a_list_that_is_read_later_counts_again(tmp_path: Path) -> None:
         await pass_to(120.0)
 
         assert (set(), {("bet365", "7001")}) == (then, _shown(service))
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 100), marks=pytest.mark.long)])
+def test_no_price_that_the_venue_had_not_is_shown(tmp_path: Path, seeds: Sequence[int]) -> None:
+    """Matches begin, end and move, pages shift, others spend of the rate, the plan loses its odds."""
+    done = [run(seed, tmp_path) for seed in seeds]
+
+    assert sum(each["shown"] for each in done)
+    assert sum(each["failed"] for each in done)

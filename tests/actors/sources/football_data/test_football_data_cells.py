@@ -1,4 +1,4 @@
-"""football-data.co.uk: valid prices, and bodies that are not a file of this site."""
+"""football-data.co.uk: the rows of a file in any encoding, valid prices, bodies that are no file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND
+from actors.sources.football_data.text import MAX_CELLS, MAX_LINE_CHARS, rows_in
 from tests.support.builders.football_data import (
     COLUMNS,
     OPTIONS,
@@ -163,3 +164,28 @@ def test_truncated_price_is_never_read() -> None:
         run_now(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
     whole = run_now(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
     assert len([*whole.rows]) == 2
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_long_text_is_equal_in_any_encoding(code: str, end: str) -> None:
+    """For any encoding and line ends, its rows are its lines."""
+    count = 10_000
+    body = (f"Älmhult,Peña Œuvre{end}" * count).encode(code)
+
+    assert [["Älmhult", "Peña Œuvre"]] * count == list(rows_in(body))
+
+
+def test_one_invalid_byte_changes_the_encoding_of_the_whole_text() -> None:
+    """A file has one encoding from its first byte to its last."""
+    body = "Älmhult\n".encode() * 20_000
+    first = [next(rows_in(body + end)) for end in (b"", b"\xff")]
+
+    assert [["Älmhult"], ["Ã\u201elmhult"]] == first
+
+
+def test_line_without_an_end_is_refused() -> None:
+    """A line without an end would be read in a single step, and no real file has one."""
+    for body in [b"a" * (MAX_LINE_CHARS + 1), b"a,b\n" + b"," * MAX_CELLS + b"\n"]:
+        with pytest.raises(PayloadError, match="a line of more than"):
+            list(rows_in(body))

@@ -1,9 +1,13 @@
-"""The simulated matches in several sources: estimates, delays, arbitrages, absences, spellings."""
+"""The simulated matches in several sources: estimates, delays, boosts, absences, spellings, links."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -11,11 +15,13 @@ from hypothesis import strategies as st
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import SourceError
-from actors.core.messages import Extract, Match, Scope
+from actors.core.messages import Extract, Match, Scope, SourceMatchId
+from actors.matching.event import Event
 from actors.matching.leagues import league_of
 from actors.source_api.kinds import Machine
-from actors.sources.simulated.kind import KIND, SimulatedOptions
+from actors.sources.simulated.kind import KIND, SimulatedMachine, SimulatedOptions
 from actors.sources.simulated.names import LEAGUES, Spelling, spelled
+from tests.support.builders.events import event, groups
 
 WALL = 1_763_820_000.0  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
@@ -156,3 +162,109 @@ def test_bookmaker_is_absent_for_a_minute(seed: int) -> None:
     assert 60 * (len(starts) - 1) <= len(away) <= 60 * len(starts)
     untouched = _machine("wide", seed=seed, matches=20, updates_per_s=1.0)
     assert _image(untouched, 2.0 * HOUR) == _image(machine, 2.0 * HOUR)
+
+
+DEFAULT = Path(__file__).parents[4] / "config" / "default.toml"
+NOON = 1_795_890_000.0
+HOUR_S = 3_600
+Lists = dict[str, dict[str, Match]]
+
+
+def _machines(start: float) -> dict[str, SimulatedMachine]:
+    """Return the sources of the default configuration by the key of their bookmakers."""
+    raw: dict[str, Any] = tomllib.loads(DEFAULT.read_text("utf-8"))
+    keys = {entry["source"]: entry["key"] for entry in raw["bookmakers"].values()}
+    return {
+        keys[name]: SimulatedMachine(
+            msgspec.convert({**table, "away_every_s": None}, SimulatedOptions),
+            (keys[name],),
+            Instant(0.0, start),
+        )
+        for name, table in raw["sources"].items()
+    }
+
+
+def _through(seconds: int, every_s: int) -> Iterator[Lists]:
+    """Yield the lists of all bookmakers as time passes: matches by their places in the world."""
+    machines, lists = _machines(NOON), Lists()
+    for second in range(0, seconds, every_s):
+        for key, machine in machines.items():
+            run_now(machine.advance(Instant(float(second), NOON + second)))
+            lists[key] = {_place(it.source_match_id): it for it in machine.image()[key].matches}
+        yield lists
+
+
+def _place(match_id: SourceMatchId) -> str:
+    """Return what the ids of all sources have in common: the time of listing and the slot."""
+    bits = {"s": 0, "x": 173_561, "m": 94_207}[match_id[0]]
+    return f"{match_id[1:8]} {int(match_id[8:]) ^ bits}"
+
+
+def _surebets(lists: Lists) -> list[float]:
+    """Return what each match gains whose best prices win whatever happens."""
+    found = []
+    for place in set().union(*lists.values()):
+        prices = [every[place].prices for every in lists.values() if place in every]
+        total = sum(1 / max(of_outcome) for of_outcome in zip(*prices, strict=True))
+        if total < 1:
+            found.append(1 / total - 1)
+    return found
+
+
+def test_the_demo_has_a_surebet_at_most_times() -> None:
+    """In an hour, and within two minutes; none gains more than is believed."""
+    found = [_surebets(lists) for lists in _through(HOUR_S, 30)]
+
+    assert sum(map(bool, found)) > 0.9 * len(found)
+    assert any(found[:4])
+    assert max(gain for gains in found for gain in gains) < 0.10
+
+
+def test_a_boost_depends_on_the_time_alone() -> None:
+    """A source that starts later shows the same."""
+    *_, lists = _through(210, 10)
+    for key, machine in _machines(NOON + 200).items():
+        run_now(machine.advance(Instant(0.0, NOON + 200)))
+
+        assert lists[key] == {_place(it.source_match_id): it for it in machine.image()[key].matches}
+
+
+OF_SPELLING = {Spelling.PLAIN: "sharp", Spelling.FORMAL: "standard", Spelling.SHORT: "wide"}
+
+
+def _listed(spelling: Spelling, seed: int) -> list[Event]:
+    """Return the matches that a source lists, in the order of the world."""
+    options = SimulatedOptions(kind="simulated", seed=seed, matches=240, spelling=spelling)
+    machine = KIND.start(options, (OF_SPELLING[spelling],), Instant(0.0, WALL))
+    run_now(machine.advance(Instant(0.0, WALL)))
+    return [_event(spelling, match) for match in machine.image()[OF_SPELLING[spelling]].matches]
+
+
+def _event(spelling: Spelling, match: Match) -> Event:
+    home, draw, away = 1 / match.home_price, 1 / match.draw_price, 1 / match.away_price
+    total = home + draw + away
+    return event(
+        spelling.value,
+        match.home,
+        match.away,
+        match.league,
+        match_id=match.source_match_id,
+        start=match.start_time,
+        chances=(home / total, draw / total, away / total),
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_each_match_of_the_demo_is_one_fixture(seed: int) -> None:
+    """The three sources of the default configuration have a spelling each; some names are missing."""
+    every = [_listed(spelling, seed) for spelling in OF_SPELLING]
+    named = [
+        together
+        for together in zip(*every, strict=True)
+        if all(listed.home and listed.away for listed in together)
+    ]
+    found = groups(*(listed for together in named for listed in together))
+
+    assert {frozenset(listed.key for listed in together) for together in named} == {
+        frozenset(member.key for member in group) for group in found
+    }
