@@ -91,6 +91,12 @@ def test_commits_that_were_not_seen_fire_nothing() -> None:
             "Home - Away: fair probability of 1 moved +0.5 percentage points in 5 s",
             {"moved": pytest.approx(0.005, abs=1e-3), "window_s": 5, "market": "1x2"},
         ),
+        (
+            {"when": "move", "min_move": 0.2, "window_s": 5, "outcome": "1"},
+            (3.6, 3.4, 2.0),
+            "Home - Away: fair probability of 1 moved -0.3 percentage points in 5 s",
+            {"moved": pytest.approx(-0.003, abs=1e-3)},
+        ),
     ],
 )
 def test_an_alert_has_the_names_of_the_board(
