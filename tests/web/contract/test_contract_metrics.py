@@ -208,6 +208,7 @@ MOVES: dict[str, tuple[Sample, Callable[[Site], object], float | None, float]] =
     "dropped": (_of("alerts_dropped_total", receiver="phone", reason="full"), _alerted, None, 2),
     "waiting": (_of("alerts_waiting", receiver="phone"), _alerted, None, 7),
     "receiver": (_of("alerts_receiver_up", receiver="phone"), _alerted, None, 0),
+    "queue": (_of("alerts_queue_up"), _alerted, None, 1),
     "credits": (_of("source_credits_left", source=SOURCE), _quota, None, 7),
     "payloads": (_of("source_payloads_total", source=SOURCE), partial(_source, name="payloads"), 0, 1),
     "attempts": (_of("source_attempts_total", source=SOURCE), partial(_source, name="attempts"), 0, 1),
