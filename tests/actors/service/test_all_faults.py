@@ -166,7 +166,7 @@ def _refused(folder: Path, text: str) -> list[str]:
     config = folder / "wrong.toml"
     config.write_text(text, "utf-8")
     with pytest.raises(ConfigError) as error:
-        load(config, {})
+        load(config, {"PATH": "/bin"})
     lines = str(error.value).split("\n")
     assert all(line.startswith(f"{config}: ") for line in lines)
     return [line.removeprefix(f"{config}: ") for line in lines]
@@ -187,12 +187,16 @@ def test_all_faults_of_a_configuration_are_told_at_once(tmp_path: Path, case: st
 
 @pytest.mark.parametrize("case", [*({*INVALID} - {"no bookmaker"}), *INVALID_API])
 def test_one_fault_is_one_line(tmp_path: Path, case: str) -> None:
-    """Nothing is told of what depends on what is wrong, nor any type of Python or regular expression."""
+    """It says what was found and is allowed, and the nearest name; nothing of what depends on it.
+
+    Nor any type of Python or regular expression.
+    """
     base = VALID if case in INVALID else API
-    old, new, _ = (INVALID | INVALID_API)[case]
+    old, new, said = (INVALID | INVALID_API)[case]
 
     (line,) = _refused(tmp_path, base.replace(old, new, 1) if new else base.replace(old, ""))
     inside = ("Expected `", "enum", "float", "null", "regex", "^", "<", "typing")
+    assert said in line
     assert [] == [word for word in inside if word in line]
 
 

@@ -19,7 +19,6 @@ KIND = 'kind = "football_data"'
 SIMULATED = VALID.replace(KIND, 'kind = "simulated"').replace('key = "B365"', 'key = "sharp"')
 SIMULATED = SIMULATED.replace('url = "http://127.0.0.1:9/fixtures.csv"\npoll_interval_s = 900\n', "")
 
-NOTHING_NEAR = "server.port is not an option, must be one of bind, drain_s, max_streams, log_level"
 LEAGUES = 'a list of at least one, each the key of a football league, like "soccer_epl", or "football"'
 
 
@@ -34,24 +33,6 @@ def _refused(folder: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("base", "old", "new", "line"),
     [
-        (VALID, "[server]", "[server]\nport = 3", NOTHING_NEAR),
-        (VALID, "[server]", '[server]\nlog_level = "warn"', "; did you mean 'warning'?"),
-        (
-            VALID,
-            "[server]",
-            "[sever]",
-            "sever is not an option, must be one of sources, bookmakers, server,",
-        ),
-        (VALID, "[server]", "[sever]", "; did you mean 'server'?"),
-        (VALID, "900", '"15 min"', "_s was '15 min', must be a number above 0 and at most 1,000,000,000"),
-        (
-            VALID,
-            'url = "http://127.0.0.1:9/fixtures.csv"',
-            "",
-            "feed.url is missing, must be text: the address to poll",
-        ),
-        (VALID, '"football_data"', '"footbal"', "; did you mean 'football_data'?"),
-        (VALID, 'source = "feed"', 'source = "fed"', "must be one of feed; did you mean 'feed'?"),
         (VALID, "[sources.feed]", "[[sources]]", "must be tables, each [sources.NAME]"),
         (SIMULATED, 'kind = "simulated"', 'kind = "simulated"\nmatchs = 3', "; did you mean 'matches'?"),
         (
@@ -66,28 +47,6 @@ def _refused(folder: Path, text: str) -> str:
             '"soccer_epl"',
             f"""was 'soccer_epl', must be {LEAGUES}; did you mean ["soccer_epl"]?""",
         ),
-        (API, SPORTS, '"footbal"', "; did you mean 'football'?"),
-        (
-            API,
-            '"s3cret-that-nobody-may-see"',
-            '""',
-            "sources.api.api_key was '', must be text of 1 to 256 printable ASCII characters",
-        ),
-        (VALID, '"127.0.0.1:0"', "8000", 'bind was 8000, must be text, HOST:PORT or unix:/PATH, like "'),
-        (
-            VALID,
-            'source = "feed"',
-            "",
-            "bet365.source is missing, must be the name of a table [sources.NAME]",
-        ),
-        (
-            VALID,
-            "http://127.0.0.1:9",
-            "feed.example",
-            "; did you mean 'https://feed.example/fixtures.csv'?",
-        ),
-        (VALID, "bookmakers.bet365", "bookmakers.Bet_365", "; did you mean 'bet-365'?"),
-        (API, SPORTS, '"soccer_a, soccer_b"', """; did you mean ["soccer_a", "soccer_b"]?"""),
     ],
 )
 def test_error_says_what_is_allowed_and_what_is_nearest(

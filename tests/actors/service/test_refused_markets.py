@@ -80,20 +80,6 @@ async def test_refused_market_is_told_once_and_the_others_go_on(tmp_path: Path) 
     assert {"invalid_market"} == {*failed_by}
 
 
-async def test_refusal_that_names_no_market_is_found_by_asking(tmp_path: Path) -> None:
-    """They are asked for one after another; nothing but the refused one is given up."""
-    web = Web(refusing("totals", "bad market"))
-    with capture_logs() as logs:
-        async with configured(tmp_path, config(LEAGUES, [KEY], markets=[*ALL_MARKETS]), web=web) as service:
-            await pass_to(180)
-
-    ((_, error),) = refusals(logs)
-    assert error.startswith("not asked for any more: totals: ")
-    assert set() == troubles(logs)
-    assert {"1x2", "asian_handicap"} == published(service)
-    assert ["h2h", "spreads"] == asked_for(web.requests[-1])
-
-
 async def test_refusals_in_a_row_are_no_outage(tmp_path: Path) -> None:
     """Two are needed until it is known which market is refused, if that is the first."""
     web = Web(refusing("h2h", "bad market"))

@@ -14,9 +14,7 @@ from tests.support.builders.betfair import (
     DRAW,
     HOME,
     PRICES,
-    TEAMS,
     Json,
-    catalogue,
     change,
     config,
     definition,
@@ -32,7 +30,6 @@ from tests.support.time.virtual import settle
 
 pytestmark = pytest.mark.anyio
 
-CATALOGUE = "/v1"
 OTHER = (1.5, 4.5, 7.0)
 BOTH = {"1.1": PRICES, "1.2": OTHER}
 STALE_AFTER_S = 30.0
@@ -55,11 +52,6 @@ class Connected:
         """Return the prices on the board, by match."""
         return prices_of(entry.match for entry in self.service.entries(BOOKMAKER))
 
-    def teams(self) -> dict[str, tuple[str, str, str | None]]:
-        """Return home, away and league by match."""
-        matches = [entry.match for entry in self.service.entries(BOOKMAKER)]
-        return {match.source_match_id: (match.home, match.away, match.league) for match in matches}
-
     async def says(self, *messages: Json) -> None:
         """Push messages and let them take effect; no time passes."""
         self.exchange.say(*messages)
@@ -67,10 +59,10 @@ class Connected:
 
 
 @contextlib.asynccontextmanager
-async def _connected(folder: Path, web: bytes = b'{"result":[]}') -> AsyncIterator[Connected]:
+async def _connected(folder: Path) -> AsyncIterator[Connected]:
     exchange = Exchange()
     exchange.answer = lambda request: granted(request, market("1.1"), market("1.2", OTHER))
-    exchange.web = lambda _: web
+    exchange.web = lambda _: b'{"result":[]}'
     async with configured(folder, config(stale_after_s=STALE_AFTER_S), exchange=exchange) as service:
         await settle()
         connected = Connected(service)
@@ -134,14 +126,3 @@ async def test_invalid_bytes_close_the_connection_only(tmp_path: Path) -> None:
         assert (1, 0) == (live.source.failed_by["unreadable"], live.source.failures)
         assert BOTH == live.prices()
         assert "clk" not in live.exchange.subscriptions()[-1]
-
-
-async def test_market_without_names_is_not_in_v2(tmp_path: Path) -> None:
-    """A market without names is shown with empty ones in v1, and its names are requested once."""
-    async with _connected(tmp_path, catalogue("1.1")) as live:
-        await live.says(delta(change("1.2", {"id": AWAY, "batb": [[0, 7.2, 5]]})), heartbeat())
-
-        assert 1 == live.service.snapshot.books[BOOKMAKER].named
-        assert {**BOTH, "1.2": (1.5, 4.5, 7.2)} == live.prices()
-        assert {"1.1": TEAMS, "1.2": ("", "", None)} == live.teams()
-        assert 1 == len(live.exchange.requested(CATALOGUE))
