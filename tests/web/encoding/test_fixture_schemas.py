@@ -45,12 +45,26 @@ def _decoded(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
+def _pair(first: Match, second: Match, board: LinkedBoard | None = None) -> LinkedBoard:
+    """Return a board with a match of two sources."""
+    board = board or LinkedBoard()
+    board.apply(batch([first], bookmaker=ALDER))
+    board.apply(batch([second], bookmaker=BIRCH))
+    board.link()
+    return board
+
+
+def _shown(board: LinkedBoard, alder: BookmakerInfo = ROSTER[ALDER]) -> Any:
+    """Return the JSON of the only fixture, with such a bookmaker."""
+    (fixture,) = board.fixtures()
+    settings = FixtureSettings(roster_of({**ROSTER, ALDER: alder}))
+    return _decoded(fixture_v2(fixture, NAMES, settings, None, ()))
+
+
 def _linked(first: Match | None = None) -> LinkedBoard:
     """Return a board with a match of two sources whose prices are a surebet that is shown."""
-    board = LinkedBoard()
-    board.apply(batch([first or match("a", prices=(2.2, 3.9, 3.0))], bookmaker=ALDER))
-    board.apply(batch([match("b", league=None, prices=(2.0, 3.0, 4.2))], bookmaker=BIRCH))
-    board.link()
+    usual = match("a", prices=(2.2, 3.9, 3.0)), match("b", league=None, prices=(2.0, 3.0, 4.2))
+    board = _pair(first or usual[0], usual[1])
     board.now = Instant(2.0, WALL_0 + 2)
     board.expire()
     return board
@@ -58,10 +72,8 @@ def _linked(first: Match | None = None) -> LinkedBoard:
 
 def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     """The share of a net win that its bookmaker keeps, 0 where none is configured; the price is gross."""
-    (fixture,) = _linked().fixtures()
-    taking = roster_of({**ROSTER, ALDER: BookmakerInfo(ROSTER[ALDER].source, commission=0.05)})
-
-    legs = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(taking), None, ()))["surebet"]["legs"]
+    taking = BookmakerInfo(ROSTER[ALDER].source, commission=0.05)
+    legs = _shown(_linked(), alder=taking)["surebet"]["legs"]
 
     assert [("1", "Alder", 2.2, 0.05), ("X", "Alder", 3.9, 0.05), ("2", "Birch", 4.2, 0.0)] == [
         (leg["outcome"], leg["bookmaker"], leg["odds"], leg["commission"]) for leg in legs
@@ -71,9 +83,7 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
 def test_leg_of_a_prediction_market_has_its_fee_and_its_largest_stake() -> None:
     """Both are left out where there are none; the profit is after the fee, the price before it."""
     taking = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), fee_rate=0.03, max_stake=10.0)
-    (fixture,) = _linked(taking).fixtures()
-
-    surebet = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))["surebet"]
+    surebet = _shown(_linked(taking))["surebet"]
 
     shares = [1 / 2.2, 1 / 3.9]
     sum_after = sum(share + 0.03 * share * (1 - share) for share in shares) + 1 / 4.2
@@ -135,12 +145,7 @@ def test_link_is_sure_if_a_surebet_may_rest_on_it(certainty: Certainty, prices: 
     """Whatever the prices: what they doubt is another matter."""
     board = LinkedBoard()
     board.linker.certainty = certainty
-    board.apply(batch([match("a", prices=(2.2, 3.4, 3.5))], bookmaker=ALDER))
-    board.apply(batch([match("b", prices=prices)], bookmaker=BIRCH))
-    board.link()
-    (fixture,) = board.fixtures()
-
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
+    found = _shown(_pair(match("a", prices=(2.2, 3.4, 3.5)), match("b", prices=prices), board))
 
     by_name = {entry["id"]: entry["link"] for entry in found["entries"]}
     assert link == by_name["alder_a"]
@@ -148,13 +153,8 @@ def test_link_is_sure_if_a_surebet_may_rest_on_it(certainty: Certainty, prices: 
 
 def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
     """Names, league and kick-off where they differ from the fixture's, and nothing where they do not."""
-    board = LinkedBoard(linker=AllAreOne())
-    board.apply(batch([match("a", home="Home", league="League", start_time=None)], bookmaker=ALDER))
-    board.apply(batch([match("b", home="Home FC", league=None)], bookmaker=BIRCH))
-    board.link()
-    (fixture,) = board.fixtures()
-
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
+    other = match("b", home="Home FC", league=None)
+    found = _shown(_pair(match("a", start_time=None), other, LinkedBoard(linker=AllAreOne())))
 
     names = ("home", "away", "league", "start_time")
     alder, birch = ({name: entry[name] for name in names if name in entry} for entry in found["entries"])
@@ -171,25 +171,15 @@ def test_fixture_is_in_play_if_any_source_says_so(
     *, said: tuple[bool | None, bool | None], shown: bool | None
 ) -> None:
     """It says nothing where no source says anything."""
-    board = LinkedBoard()
-    board.apply(batch([match("a", in_play=said[0])], bookmaker=ALDER))
-    board.apply(batch([match("b", in_play=said[1])], bookmaker=BIRCH))
-    board.link()
-    (fixture,) = board.fixtures()
+    first, second = (match(name, in_play=told) for name, told in zip("ab", said, strict=True))
 
-    assert shown == _decoded(fixture_v2(fixture, NAMES, TERMS, None, ())).get("in_play")
+    assert shown == _shown(_pair(first, second)).get("in_play")
 
 
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
     """Nobody vouches for those; where a live price is as high there is no mark."""
-    board = LinkedBoard()
-    board.apply(batch([match("a", prices=(2.5, 3.5, 4.0))], bookmaker=ALDER))
-    board.apply(batch([match("b", prices=(2.0, 3.5, 4.2))], bookmaker=BIRCH))
-    board.link()
-    (fixture,) = board.fixtures()
-    collected = roster_of({**ROSTER, ALDER: BookmakerInfo(TWO, Prices.COLLECTED)})
-
-    found = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(collected), None, ()))
+    board = _pair(match("a", prices=(2.5, 3.5, 4.0)), match("b", prices=(2.0, 3.5, 4.2)))
+    found = _shown(board, alder=BookmakerInfo(TWO, Prices.COLLECTED))
 
     assert {"odds": 2.5, "bookmakers": ["Alder"], "ids": ["alder_a"], "prices": "collected"} == found[
         "best"
@@ -203,9 +193,7 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
 def test_entry_has_the_page_of_its_bookmaker_alone() -> None:
     """Where a source gives one."""
     paged = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), url="https://some.example/7")
-    (fixture,) = _linked(paged).fixtures()
-
-    entries = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))["entries"]
+    entries = _shown(_linked(paged))["entries"]
 
     assert {"alder_a": "https://some.example/7", "birch_b": None} == {
         entry["id"]: entry.get("url") for entry in entries
