@@ -77,26 +77,6 @@ def test_any_answer_is_written_as_h11_writes_it(
     assert _of_h11(method, status, headers, pieces) == _ours(method, status, headers, pieces)
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("case", CASES)
-def test_a_client_reads_the_answer(case: str, method: str) -> None:
-    """h11 as a client finds status, body and end, and then sends another request unless it was the last."""
-    status, headers, pieces = CASES[case]
-    client = h11.Connection(h11.CLIENT)
-    client.send(h11.Request(method=method, target="/", headers=[("Host", "x")]))
-    client.send(h11.EndOfMessage())
-    client.receive_data(_ours(method, status, headers, pieces))
-    found, body = client.next_event(), b""
-    while isinstance(event := client.next_event(), h11.Data):
-        body += bytes(event.data)
-
-    assert isinstance(found, h11.Response)
-    assert isinstance(event, h11.EndOfMessage)
-    assert status == found.status_code
-    assert (b"" if method == "HEAD" or status in {204, 304} else b"".join(pieces)) == body
-    assert (h11.MUST_CLOSE if case == "last" else h11.DONE) is client.their_state
-
-
 @pytest.mark.parametrize("bad", [b"a\r\nb", b"a\nb", b"a\rb", b"a\0b", b"\r\n\r\nHTTP/1.1 200 \r\n\r\n"])
 def test_a_header_that_would_end_early_is_refused(bad: bytes) -> None:
     """In a name or a value; then nothing is sent."""
