@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
 from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import EPOCH, FIRST_VERSION, Site
 from tests.support.time.virtual import WALL_0
 
@@ -234,18 +235,16 @@ async def test_changes_lead_to_the_list(empty_site: Site) -> None:
 async def test_stream_of_a_view_begins_with_its_list(empty_site: Site) -> None:
     """The first event is the list of the view, the next ones its changes."""
     _publish(empty_site)
-    received = b""
-    async with empty_site.client.stream("GET", "/api/v2/stream?view=fixtures") as response:
-        async for part in response.aiter_bytes():
-            is_first = not received
-            received += part
-            if is_first:
-                empty_site.publish("alder", match("m1", prices=(2.3, 3.9, 3.0)))
-            if b"event: changes" in received and received.endswith(b"\n\n"):
-                break
+    async with streaming(empty_site.base, "?view=fixtures") as connection:
+        first = await connection.event()
+        empty_site.publish("alder", match("m1", prices=(2.3, 3.9, 3.0)))
+        second = await connection.event()
 
-    assert received.startswith(b"id: %d-%b\nevent: snapshot\n" % (FIRST_VERSION + 3, EPOCH.encode()))
-    assert b'"fixtures_count":2' in received
+    assert ("snapshot", f"{FIRST_VERSION + 3}-{EPOCH}", 2) == (
+        *(first.name, first.id),
+        first.data["fixtures_count"],
+    )
+    assert ("changes", [2.3]) == (second.name, [it["best"]["1"]["odds"] for it in second.data["fixtures"]])
 
 
 async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_site: Site) -> None:

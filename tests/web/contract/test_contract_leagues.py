@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import anyio
 import pytest
 
 from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site
 
 pytestmark = pytest.mark.anyio
@@ -112,20 +112,12 @@ async def test_changes_of_a_league_wait_for_its_own(empty_site: Site) -> None:
 async def test_stream_of_a_league_has_its_fixtures_alone(empty_site: Site, coding: str) -> None:
     """A snapshot, and then changes of this league; one that comes back has missed no other."""
     _publish(empty_site)
-    received = bytearray()
-    headers = {"Accept-Encoding": coding}
-    url = f"{STREAM}&league={OF_ITALY}"
-    async with empty_site.client.stream("GET", url, headers=headers) as response:
-        async for part in response.aiter_bytes():
-            received += part
-            if received.count(b"\n\n") == 1:
-                empty_site.publish(
-                    "alder", match("e", league="England - Division Nine", prices=(2.1, 3.5, 4.0))
-                )
-                empty_site.publish("birch", match("e", league="English Division Nine"), _italian(2.2))
-            if received.count(b"\n\n") == 2:
-                break
-    events = [json.loads(line[6:]) for line in received.splitlines() if line.startswith(b"data: ")]
+    query = f"?view=fixtures&league={OF_ITALY}"
+    async with streaming(empty_site.base, query, f"Accept-Encoding: {coding}") as connection:
+        events = [(await connection.event()).data]
+        empty_site.publish("alder", match("e", league="England - Division Nine", prices=(2.1, 3.5, 4.0)))
+        empty_site.publish("birch", match("e", league="English Division Nine"), _italian(2.2))
+        events.append((await connection.event()).data)
 
     assert [["Roma"], ["Roma"]] == [*map(_homes, events)]
     assert [OF_ITALY, OF_ITALY] == [event["league_id"] for event in events]

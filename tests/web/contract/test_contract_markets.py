@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 import pytest
 
 from actors.core.messages import Match
 from actors.markets.market import Kind, parsed
 from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site, open_site
 
 pytestmark = pytest.mark.anyio
@@ -211,14 +211,11 @@ async def test_the_markets_on_the_board_are_listed(site: Site) -> None:
 async def test_the_stream_has_a_market(site: Site) -> None:
     """Its snapshot is the list."""
     site.publish("alder", match("m1"), of("btts", (1.9, 2.0)))
-    received: list[Any] = []
-    async with site.client.stream("GET", "/api/v2/stream?view=fixtures&market=btts") as stream:
-        async for line in stream.aiter_lines():
-            received.append(line)
-            if line.startswith("data:"):
-                break
+    async with streaming(site.base, "?view=fixtures&market=btts") as connection:
+        first = await connection.event()
 
-    assert '"yes":1.9' in received[-1]
+    assert (await site.json(f"{FIXTURES}?market=btts"))["fixtures"] == first.data["fixtures"]
+    assert {"yes": 1.9, "no": 2.0} == first.data["fixtures"][0]["entries"][0]["odds"]
 
 
 async def test_several_markets_stand_by_their_names(site: Site) -> None:

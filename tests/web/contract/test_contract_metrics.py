@@ -23,6 +23,7 @@ from actors.runtime.actor import ActorState
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import batch, match
 from tests.support.documents import document, quoted, rows, section
+from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import EPOCH, FIRST_VERSION, SOURCE, Site, open_site
 from web.protocol.problems import Problem
 
@@ -329,10 +330,8 @@ async def test_two_services_share_no_metric() -> None:
 
 async def test_clients_that_wait_are_counted(empty_site: Site) -> None:
     """As long as they wait, and why a stream began anew."""
-    async with empty_site.client.stream("GET", "/api/v2/stream?since=1-ffffffff") as response:
-        lines = response.aiter_lines()
-        while await anext(lines) != "event: snapshot":
-            pass
+    async with streaming(empty_site.base, "?since=1-ffffffff") as connection:
+        await connection.named("snapshot")
         during = await _samples(empty_site)
     await empty_site.until(lambda: not len(empty_site.audience))
     after = await _samples(empty_site)
@@ -343,14 +342,11 @@ async def test_clients_that_wait_are_counted(empty_site: Site) -> None:
 
 async def test_the_way_of_a_commit_to_the_client_is_timed(empty_site: Site) -> None:
     """For a client that waits for it; several versions in one message are counted."""
-    async with empty_site.client.stream("GET", "/api/v2/stream") as response:
-        lines = response.aiter_lines()
+    async with streaming(empty_site.base) as connection:
         before = await _samples(empty_site)
-        for expected in ("snapshot", "changes"):
-            while await anext(lines) != f"event: {expected}":
-                pass
-            if expected == "snapshot":
-                empty_site.publish("cedar", match("m1"))
+        await connection.named("snapshot")
+        empty_site.publish("cedar", match("m1"))
+        await connection.named("changes")
         timed = _of("commit_to_wire_seconds_count")
         await empty_site.until(lambda: empty_site.audience.commit_to_wire.counted()[-1] == 1)
         after = await _samples(empty_site)
@@ -364,10 +360,8 @@ async def test_messages_of_several_versions_are_counted(empty_site: Site) -> Non
     for name in ("m1", "m2"):
         empty_site.publish("cedar", match(name))
 
-    async with empty_site.client.stream("GET", f"/api/v2/stream?since={FIRST_VERSION}-{EPOCH}") as response:
-        lines = response.aiter_lines()
-        while await anext(lines) != "event: changes":
-            pass
+    async with streaming(empty_site.base, f"?since={FIRST_VERSION}-{EPOCH}") as connection:
+        await connection.named("changes")
 
     assert 1 == (await _samples(empty_site))[_of("stream_conflated_total")]
 

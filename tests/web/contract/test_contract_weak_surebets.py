@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 import pytest
 
 from actors.core.messages import Match
 from actors.markets.market import Kind, parsed
 from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site, open_site
 
 pytestmark = pytest.mark.anyio
@@ -163,16 +162,11 @@ async def test_a_weak_surebet_ends_when_a_leg_is_too_old(site: Site) -> None:
 async def test_the_stream_has_weak_surebets(site: Site) -> None:
     """Its snapshot is the list."""
     await listed(site)
-    received: list[Any] = []
-    url = f"/api/v2/stream?view=surebets&market={WHOLE}&weak=1"
-    async with site.client.stream("GET", url) as stream:
-        async for line in stream.aiter_lines():
-            if line.startswith("data:"):
-                received.append(json.loads(line[5:]))
-                break
+    async with streaming(site.base, f"?view=surebets&market={WHOLE}&weak=1") as connection:
+        first = await connection.event()
 
-    assert [True] == [fixture["surebet"]["weak"] for fixture in received[0]["fixtures"]]
-    assert (await site.json(f"{SUREBETS}?market={WHOLE}&weak=1"))["fixtures"] == received[0]["fixtures"]
+    assert [True] == [fixture["surebet"]["weak"] for fixture in first.data["fixtures"]]
+    assert (await site.json(f"{SUREBETS}?market={WHOLE}&weak=1"))["fixtures"] == first.data["fixtures"]
 
 
 async def test_some_bookmakers_have_a_weak_surebet_of_their_own(site: Site) -> None:
