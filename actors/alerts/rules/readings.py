@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -23,9 +23,15 @@ from actors.value.values import Value
 
 Changed = Mapping[tuple[str, int], int]
 """The order of the last commit that changed a price, by entry id and outcome; a first price has none."""
-
-
+Ignores = Callable[[str, float | None], bool]
+"""Whether the reading of a subject with this value may be left out."""
 _NO_VALUE: Final = Reading(None)
+
+
+def never(subject: str, value: float | None) -> bool:
+    """Leave out no reading."""
+    del subject, value
+    return False
 
 
 class About(Struct, frozen=True, gc=False):
@@ -46,7 +52,7 @@ def is_in_play(fixture: Fixture, wall: float) -> bool:
 
 
 def prices(
-    rule: PriceRule, fixture: Fixture, before: Fixture | None
+    rule: PriceRule, fixture: Fixture, before: Fixture | None, ignores: Ignores = never
 ) -> Iterator[tuple[str, Reading, About]]:
     """Yield the readings of a price rule that differ from those `before`; all without a `before`."""
     old = {} if before is None else before.entries
@@ -57,9 +63,8 @@ def prices(
             continue
         was = None if known is None or known.id != entry.id else known.match.prices
         for at, (outcome, price) in enumerate(zip(outcomes, entry.match.prices, strict=True)):
-            if rule.outcome in {None, outcome}:
-                about = About(fixture, name, at, None if was is None else was[at])
-                yield f"{entry.id} {outcome}", Reading(price), about
+            if rule.outcome in {None, outcome} and not ignores(subject := f"{entry.id} {outcome}", price):
+                yield subject, Reading(price), About(fixture, name, at, None if was is None else was[at])
 
 
 def subjects(rule: MatchRule, fixture: Fixture) -> Iterator[tuple[str, About]]:
@@ -92,7 +97,7 @@ def profit(rule: SurebetRule, fixture: Fixture, changed: Changed) -> Reading:
 
 
 def values(
-    rule: ValueRule, fixture: Fixture, found: Iterable[Value], changed: Changed
+    rule: ValueRule, fixture: Fixture, found: Iterable[Value], changed: Changed, ignores: Ignores = never
 ) -> Iterator[tuple[str, Reading, About]]:
     """Yield the readings of a value rule, from the values of a fixture.
 
@@ -100,21 +105,24 @@ def values(
     """
     believed = {(value.bookmaker, value.outcome): value for value in found if not value.doubts}
     outcomes, entries = fixture.market.outcomes, fixture.entries
-    latest = {
-        name: max([changed.get((entry.id, at), 0) for at in range(len(outcomes))])
-        for name, entry in entries.items()
-    }
+
+    def latest(member: BookmakerId) -> int:
+        entry_id = entries[member].id
+        return max([changed.get((entry_id, at), 0) for at in range(len(outcomes))])
+
     for name, entry in entries.items():
         if rule.bookmaker not in {None, name}:
             continue
         for at, outcome in enumerate(outcomes):
             if rule.outcome not in {None, outcome}:
                 continue
-            reading = _NO_VALUE
-            if (value := believed.get((name, outcome))) is not None:
-                made_of = [latest[member] for member in value.members if member in latest]
+            subject, reading, value = f"{entry.id} {outcome}", _NO_VALUE, believed.get((name, outcome))
+            if ignores(subject, None if value is None else value.expected):
+                continue
+            if value is not None:
+                made_of = [latest(member) for member in value.members if member in entries]
                 reading = Reading(value.expected, max([changed.get((entry.id, at), 0), *made_of]))
-            yield f"{entry.id} {outcome}", reading, About(fixture, name, at)
+            yield subject, reading, About(fixture, name, at)
 
 
 def has_basis_of(before: Fixture, after: Fixture, roster: Roster) -> bool:

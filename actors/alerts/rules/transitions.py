@@ -93,6 +93,11 @@ class Transitions:
         known = self._subjects.get(subject)
         return known is not None and known.phase in {_Phase.WAITING, _Phase.FIRED}
 
+    def ignores(self, subject: str, value: float | None) -> bool:
+        """Return whether a reading with the same basis as before changes nothing and tells nothing."""
+        known = self._subjects.get(subject)
+        return known is not None and known.phase is _Phase.OFF and not self._limit.holds(value)
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the subjects inside the filters."""
         return iter(list(self._subjects))

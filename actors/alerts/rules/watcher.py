@@ -22,6 +22,7 @@ from actors.alerts.rules.readings import (
     forget_changes,
     has_basis_of,
     is_in_play,
+    never,
     note_changes,
     prices,
     profit,
@@ -251,19 +252,30 @@ class Watcher:
             self._lapse(after.id, rules)
         for rule in rules:
             of_changed = before if rule in came.before else None
-            for subject, reading, about in self._readings(rule, after, of_changed, board):
+            is_alike = is_same or not isinstance(rule, SurebetRule | ValueRule)
+            may_ignore = is_alike and not left  # a reading keeps its subject from leaving
+            readings = self._readings(rule, after, of_changed, board, may_ignore=may_ignore)
+            for subject, reading, about in readings:
                 left.pop((rule.name, subject), None)
-                is_alike = is_same or not isinstance(rule, SurebetRule | ValueRule)
                 self._read(rule, subject, reading, about, is_same=is_alike)
 
     def _readings(
-        self, rule: MatchRule, fixture: Fixture, before: Fixture | None, board: Snapshot
+        self,
+        rule: MatchRule,
+        fixture: Fixture,
+        before: Fixture | None,
+        board: Snapshot,
+        *,
+        may_ignore: bool = False,
     ) -> Iterator[tuple[str, Reading, About]]:
-        """Yield the readings of a rule; those of prices may leave out what is as `before`."""
-        wall = self._now.wall
+        """Yield the readings of a rule; those of prices may leave out what is as `before`.
+
+        With `may_ignore` those with the same basis as before are left out where they change nothing.
+        """
+        wall, ignores = self._now.wall, self._transitions[rule.name].ignores if may_ignore else never
         match rule:
             case PriceRule(in_play=None):
-                yield from prices(rule, fixture, before)
+                yield from prices(rule, fixture, before, ignores)
             case PriceRule():
                 if rule.in_play == is_in_play(fixture, wall):
                     yield from prices(rule, fixture, None)
@@ -273,7 +285,8 @@ class Watcher:
                 yield from self._moved(rule, fixture, board)
             case ValueRule():
                 now, kept = Instant(self._now.mono, wall), self._values_by(rule, board)
-                yield from values(rule, fixture, kept.values(fixture, board.books, now), self._changed)
+                found = kept.values(fixture, board.books, now)
+                yield from values(rule, fixture, found, self._changed, ignores)
             case KickoffRule():
                 self._remind(rule, fixture)
                 yield fixture.id, _begins(rule, fixture, wall), About(fixture)
