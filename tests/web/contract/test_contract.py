@@ -36,17 +36,18 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
     """Capabilities list endpoints, filters, bookmakers and a version, each of its type (2.4), and names."""
     capabilities = await site.json("/api/capabilities")
 
+    followed = ["view", "bookmaker", "league", "market", "weak", "min_ev", "reference", "doubted"]
     specified = ["endpoints", "filters", "supported_bookmakers", "version"]
     assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
         "/api/v2/alerts": ["since"],
-        "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "weak", "wait"],
+        "/api/v2/changes": ["since", *followed, "wait"],
         "/api/v2/fixtures": ["bookmaker", "market", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/lines": ["id", "market", "from", "to", "points"],
         "/api/v2/markets": ["fixture"],
         "/api/v2/odds": ["bookmaker"],
-        "/api/v2/stream": ["view", "bookmaker", "league", "market", "weak", "since", "conflate_ms"],
+        "/api/v2/stream": [*followed, "since", "conflate_ms"],
         "/api/v2/surebets": [
             *("bookmaker", "market", "league", "from", "to", "min_profit", "fair"),
             *("doubted", "weak", "total", "step"),
