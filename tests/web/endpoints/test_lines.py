@@ -112,6 +112,7 @@ async def test_a_line_of_another_market_closes_at_the_kick_off_of_the_fixture(tm
     assert [start] * 2 == [closed["start_time"], body["start_time"]]
     of_closing, of_line = closed["closings"][0], body["lines"][0]["closing"]
     assert (start, {"over": 1.9, "under": 2.0}) == (of_closing["closed_at"], of_closing["odds"])
+    assert start - 600 == pytest.approx(of_line["time"], abs=1)
     assert (start, of_closing["odds"]) == (of_line["closed_at"], of_line["odds"])
 
 
