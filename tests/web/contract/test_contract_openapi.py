@@ -199,6 +199,7 @@ async def test_the_contract_is_served_prepared_and_compressed() -> None:
     assert len(packed.body) < 36_000
     assert all(f"<code>{path}</code>" in html for path in json.loads(plain.body)["paths"])
     assert "<summary>Example of application/json: " in html
+    assert {"stopping", "invalid_market"} <= {*re.findall('<code id="error-([a-z_]+)">', html)}
     assert ["theme.js"] == re.findall(r'<script[^>]*src="static/([^"]+)"', html)
     assert [] == re.findall(r'(?:src|href)="(?:https?:)?//', html)
 
