@@ -95,7 +95,8 @@ def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
     file = JournalFile(folder, noted)
     noted.note(_event("source.down", "feed", wall_s()))
 
-    file.step()
+    for _ in range(2):  # the second time is before it is tried again
+        file.step()
     after_one_look = path.read_bytes()
     for _ in range(2):
         file._again_s = -inf
