@@ -377,15 +377,18 @@ async def test_the_checkpoint_before_the_newest_is_kept(stores: _Stores) -> None
     assert Restored(MS + 1, Position(MS + 3), b"2") == await store.restore()
 
 
-async def test_a_server_without_memory_refuses_all_or_nothing(
-    server: SharedServer, stores: _Stores
+@pytest.mark.parametrize(
+    ("setting", "said"), [("maxmemory", "OutOfMemory"), ("min-replicas-to-write", "NOREPLICAS")]
+)
+async def test_a_server_that_takes_no_write_refuses_all_or_nothing(
+    server: SharedServer, stores: _Stores, setting: str, said: str
 ) -> None:
-    """No version is counted for a record that the log has not got."""
+    """No version is counted for a record that the log has not got, and no key is called damaged."""
     store, token = await _collecting(stores)
-    server.ask("CONFIG", "SET", "maxmemory", "1")
-    with pytest.raises(StoreLostError, match="OutOfMemory"):
+    server.ask("CONFIG", "SET", setting, "1")
+    with pytest.raises(StoreLostError, match=said):
         await store.commit(_commit(1, token))
-    server.ask("CONFIG", "SET", "maxmemory", "0")
+    server.ask("CONFIG", "SET", setting, "0")
     again = await stores.joined()
 
     assert Position(MS + 2) == await again.commit(_commit(1, token))
