@@ -132,6 +132,16 @@ async def test_a_minute_of_health_makes_the_next_restart_early_again() -> None:
     assert [0.0, 71.0, 142.0, 213.0] == script.started
 
 
+async def test_a_minute_without_a_whole_list_is_no_health() -> None:
+    """A process that only begins a list is started again later and later."""
+    script = Script(*[(10.0, line("begin", id="1"))] * 7, ends=True)
+    async with _running(script):
+        await _sleep(250.0)
+
+    assert [0.0, 71.0, 143.0, 217.0] == script.started
+    assert 3 == script.context.status.failures
+
+
 async def test_silence_ends_a_process() -> None:
     """After half of the staleness without a line; what was said stays until it is stale."""
     script = Script((0.0, listed(item())), (20.0, line("alive")))
