@@ -170,6 +170,21 @@ async def test_the_main_line_is_that_of_most_bookmakers(site: Site) -> None:
     assert ([], ["no_market"]) == (gone["fixtures"], [removed["reason"] for removed in gone["removed"]])
 
 
+async def test_a_main_line_whose_surebet_ends_leaves_the_surebets(site: Site) -> None:
+    """Though the fixture still has its main line."""
+    asked = "view=surebets&market=over_under:main"
+    site.publish("alder", match("m1"), of(OVER, (2.2, 1.8)))
+    site.publish("birch", match("m1"), of(OVER, (1.8, 2.2)))
+    site.clock.pass_(2)
+    site.apply()
+    first = await site.json(f"{SUREBETS}?market=over_under:main")
+    site.publish("birch", match("m1"), of(OVER, (1.9, 1.8)))
+    gone = await site.json(f"/api/v2/changes?{asked}&since={first['cursor']}")
+
+    (fixture,) = first["fixtures"]
+    assert [fixture["id"]] == [removed["id"] for removed in gone["removed"]]
+
+
 async def test_a_handicap_that_has_begun_is_another_bet(site: Site) -> None:
     """Its prices are shown, but no best price and no fair odds."""
     start = int(site.clock.now().wall) + 10
