@@ -20,6 +20,7 @@ from actors.core.validation import (
     cleaned,
     fault,
 )
+from actors.markets.market import Kind
 from tests.support.builders.messages import batch, match
 
 BOUNDS = Bounds()
@@ -28,6 +29,14 @@ YEAR_2100 = 4_102_444_800
 
 def _admitted(*matches: Match, removals: tuple[Removal, ...] = ()) -> Admission:
     return run_now(admit(batch(matches, removals=removals), BOUNDS))
+
+
+def test_a_list_of_some_kinds_of_market_says_nothing_of_others() -> None:
+    """Otherwise it would end the prices of kinds that it was not asked for."""
+    asked, configured = (Kind.OVER_UNDER,), (Kind.ONE_X_TWO, Kind.OVER_UNDER)
+    admitted = run_now(admit(batch(kinds=asked), Bounds(kinds=configured))).batch
+
+    assert asked == admitted.kinds
 
 
 def _removal(match_id: str, reason: str) -> Removal:
