@@ -49,11 +49,13 @@ async def test_a_program_gets_its_input_and_its_environment_alone(tmp_path: Path
 
 
 async def test_a_program_may_leave_its_input_unread() -> None:
-    """Exit 0 is a success whatever it read; any other is an error with its last remark."""
+    """Exit 0 is a success whatever it read; any other is an error, with its last remark if that is one."""
     await run_fed(["true"], PATH, b"x" * 300_000, 60)
 
     with pytest.raises(TransportError, match="it ended with code 3: E! no such room"):
         await run_fed(["/bin/sh", "-c", "echo 'E! no such room' >&2; exit 3"], PATH, b"x", 60)
+    with pytest.raises(TransportError, match=r"it ended with code 3$"):
+        await run_fed(["/bin/sh", "-c", "echo 'W! a slow day' >&2; exit 3"], PATH, b"x", 60)
 
 
 async def test_the_time_of_a_program_is_limited() -> None:
