@@ -40,6 +40,7 @@ COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _oddsboard; printf '%s\\n' "$
         (("oddsboard", "serve", "--b"), {"--bind"}),
         (("oddsboard", "links", "suggest", "--l"), {"--limit"}),
         (("oddsboard", "serve", "--config", ""), set()),
+        (("oddsboard", "archive", "export", "--format", "c"), {"csv"}),
         (("oddsboard", "archive", "info", ""), set()),
         (("oddsboard", "archive", "info", "-"), {"-h", "--help"}),
         (("oddsboard", "completion", ""), set(SHELLS)),
