@@ -173,6 +173,19 @@ async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path,
     assert "2,2;'@SUM(A1);-10.50;'+a;0.06314" in row
 
 
+async def test_of_many_rows_that_cannot_be_read_the_first_are_told(
+    site: Site, tmp_path: Path, ran: Ended
+) -> None:
+    """And how many more there are."""
+    del site
+    file = tmp_path / "wrong.csv"
+    file.write_text("\n".join([BETS[0], *["never,,,,,,,"] * 23]), "utf-8")
+    code, _, err = await to_thread.run_sync(lambda: ran(file, "--archive", tmp_path / "archive"))
+
+    assert (65, 20) == (code, err.count("row "))
+    assert "\n3 more rows cannot be read" in err.replace("oddsboard: ", "")
+
+
 def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ended) -> None:
     """A file without bets, a folder that is no archive, an output that is there."""
     empty = tmp_path / "empty.csv"
