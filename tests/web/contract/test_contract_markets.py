@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from actors.core.cooperative import run_now
 from actors.core.messages import Match
 from actors.markets.market import Kind, parsed
-from tests.support.builders.messages import match
+from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site, open_site
 
@@ -149,6 +150,25 @@ async def test_a_cursor_of_one_market_is_one_of_all(site: Site) -> None:
 
     assert 1 == len(changes["fixtures"])
     assert 410 == refused.status_code
+
+
+async def test_a_market_that_alone_is_overdue_is_withdrawn(site: Site) -> None:
+    """Before any list of it is made, though the list of 1X2 is confirmed."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
+    site.clock.pass_(20)
+    confirmed = batch(
+        [match("m1")], kinds=(Kind.ONE_X_TWO,), list_id="later", received_mono=site.clock.mono
+    )
+    board = site.published.board()
+    run_now(board.apply(confirmed, site.clock.now()))
+    site.published.commit(board)
+    before = await site.json(MARKETS)
+    site.clock.pass_(20)
+    after = await site.json(MARKETS)
+
+    assert [["1x2", OVER], ["1x2"]] == [
+        [of["market"] for of in found["markets"]] for found in (before, after)
+    ]
 
 
 async def test_the_main_line_is_that_of_most_bookmakers(site: Site) -> None:
