@@ -98,8 +98,9 @@ OTHERS: Lines = {name: [(0, FAIR)] for name in ("b", "c", "d")}
         ({"a": [(0, FAIR), (60_000, HIGH), (70_000, FAIR), (80_000, (2.4, 3.5, 3.4))]}, [2.3]),
         ({"a": [(0, FAIR), (KICK_OFF_MS, HIGH)]}, []),
         ({"a": [(0, (3.0, 3.5, 3.4))]}, []),
+        ({"a": [(0, (2.6, 3.6, 2.9))]}, []),
     ],
-    ids=["a price", "the first price", "once", "after the kick-off", "in doubt"],
+    ids=["a price", "the first price", "once", "after the kick-off", "in doubt", "in doubt, not far off"],
 )
 def test_an_outcome_is_flagged_at_its_first_price(lines: Lines, odds: list[float]) -> None:
     """Once at each bookmaker, before the kick-off, and not if the price is in doubt by its height."""
