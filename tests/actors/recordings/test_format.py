@@ -135,24 +135,15 @@ def test_every_bit_flipped_in_a_header() -> None:
         assert (header(), SMALL[: len(records)]) == (found, records)
 
 
-def test_bytes_after_the_end_are_damage() -> None:
-    """A recording that was closed cannot be appended to."""
-    assert Ending.DAMAGED is read(encoded(header(), SMALL) + b"\0")[2]
-
-
-def test_other_tools_can_read_a_recording() -> None:
-    """A recording contains lines of JSON and the bodies, as any zstd tool shows them."""
+def test_other_tools_can_read_and_write_a_recording() -> None:
+    """Lines of JSON and the bodies; the frame may have another level, a checksum and its size."""
     first, second, *body = _content(header(), received(b"Div,Date\n", 0.5)).split(b"\n")
+    anew = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_content(header(), *SMALL))
 
     assert (1, "f.csv") == (json.loads(first)["oddsboard_recording"], json.loads(second)["scope"])
     assert [b"Div,Date", b"", b""] == body
-
-
-def test_recording_compressed_by_other_tools_can_be_read() -> None:
-    """The frame may have another level, a checksum and its size in the header."""
-    anew = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_content(header(), *SMALL))
-
     assert (header(), SMALL, Ending.CLOSED) == read(anew)
+    assert Ending.DAMAGED is read(encoded(header(), SMALL) + b"\0")[2]  # it was closed
 
 
 @pytest.mark.parametrize(

@@ -168,21 +168,6 @@ async def test_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
     assert [(BookmakerState.STARTING, 0), (live, 1), (live, 1), (live, 0), (stale, 0)] == states
 
 
-async def test_restart_keeps_the_recorded_list(tmp_path: Path) -> None:
-    """A bookmaker that requests a fresh list gets the list of the recording's present moment."""
-    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0), received(TWO, 5.0))
-
-    async with _running(tmp_path, path) as service:
-        await anyio.sleep(10)
-        service.system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
-        await anyio.sleep(31)
-        withdrawn = _prices(service)
-        await anyio.sleep(40)
-        back = _prices(service)
-
-    assert ([], [2.1]) == (withdrawn, back)
-
-
 @pytest.mark.parametrize(
     ("options", "key", "message"),
     [

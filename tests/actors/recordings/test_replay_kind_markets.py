@@ -90,25 +90,16 @@ async def test_markets_of_a_recording_are_shown(tmp_path: Path) -> None:
 
 
 async def test_1x2_alone_is_shown_unless_markets_are_named(tmp_path: Path) -> None:
-    """Whatever the recording has: the board of no other market ever changes."""
-    path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"))
-
-    async with _running(tmp_path, path, "") as service:
-        await anyio.sleep(25)
-
-        assert {"1x2": 2.1} == _prices(service)
-        assert not service.system.markets.updaters
-
-
-async def test_1x2_is_the_same_with_and_without_other_markets(tmp_path: Path) -> None:
-    """The matches of 1X2 do not differ in any field."""
+    """Whatever the recording has; the matches of 1X2 do not differ in any field."""
     path, found = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL), []
     for options in ("", OTHERS):
         async with _running(tmp_path, path, options) as service:
             await anyio.sleep(40)
-            found.append([match for match in _matches(service, CEDAR) if not match.odds])
+            found.append([match for match in _matches(service, CEDAR) if not match.odds or not options])
+            assert bool(options) == bool(service.system.markets.updaters)
 
     assert found[0] == found[1] != []
+    assert {"1x2"} == {str(match.market) for match in found[0]}
 
 
 @pytest.mark.parametrize("speed", ["7.0", '"max"'])
@@ -144,25 +135,25 @@ async def test_fresh_list_has_all_markets(tmp_path: Path) -> None:
         withdrawn = _prices(service)
         await anyio.sleep(40)
 
-        assert ({}, 1.92) == (withdrawn, _prices(service)[TOTAL])
+        assert ({}, {"1x2": 2.1, TOTAL: 1.92, HANDICAP: 1.88}) == (withdrawn, _prices(service))
 
 
-@pytest.mark.parametrize("options", ["{}", "{}\ntwo_way_book_sum_max = 1.5"], ids=["own", "wider"])
-async def test_sums_that_the_recorded_source_refused_are_refused(tmp_path: Path, options: str) -> None:
-    """Wider bounds of the source that plays it change nothing."""
-    path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=1.03)
+@pytest.mark.parametrize(
+    ("recorded", "options"),
+    [
+        (1.03, ""),
+        (1.03, "two_way_book_sum_max = 1.5"),
+        (1.5, "two_way_book_sum_max = 1.03"),
+    ],
+    ids=["recorded", "wider when played", "narrower when played"],
+)
+async def test_a_market_is_shown_if_both_sources_believe_its_sum(
+    tmp_path: Path, recorded: float, options: str
+) -> None:
+    """That of the recording, and that which plays it."""
+    path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=recorded)
 
-    async with _running(tmp_path, path, options.format(OTHERS)) as service:
-        await anyio.sleep(5)
-
-        assert {"1x2": 2.1, HANDICAP: 1.88} == _prices(service)
-
-
-async def test_bounds_of_the_playing_source_hold_as_well(tmp_path: Path) -> None:
-    """A market is on the board if both believe the sum of its prices."""
-    path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=1.5)
-
-    async with _running(tmp_path, path, f"{OTHERS}\ntwo_way_book_sum_max = 1.03") as service:
+    async with _running(tmp_path, path, f"{OTHERS}\n{options}") as service:
         await anyio.sleep(5)
 
         assert {"1x2": 2.1, HANDICAP: 1.88} == _prices(service)

@@ -50,16 +50,7 @@ def test_messages_of_the_exchange_are_read() -> None:
 
     assert {"1.1": (2.2, *PRICES[1:]), "1.2": OTHER} == follower.shown()
     assert (180.0, {}) == (follower.session.delay_s, follower.rejected)
-
-
-def test_a_late_stream_is_found() -> None:
-    """The status 503 counts, however it is written."""
-    follower = Follower()
-    follower.connect()
-    follower.take(line(image(market("1.1"))))
-    heard = follower.take(line(delta(status=503.0)))
-
-    assert heard.reaction.withdraw
+    assert follower.take(line(delta(status=503.0))).reaction.withdraw  # late, however that is written
 
 
 @pytest.mark.parametrize("field", ["conflateMs", "heartbeatMs", "id", "status"])
@@ -84,17 +75,12 @@ def test_a_part_of_a_level_costs_its_market(odd: dict[str, Any]) -> None:
     assert ({"1.1": PRICES}, {"unreadable": 1}) == (follower.shown(), follower.rejected)
 
 
-def test_names_of_the_exchange_are_read() -> None:
-    """Runners are found by their numbers."""
+def test_names_and_pages_are_read() -> None:
+    """Runners are found by their numbers; so is a page, of so many."""
     answer = betfair.catalogue("1.1")
-
-    assert read_names(answer) == read_names(json.dumps(_with_points(json.loads(answer))).encode())
-
-
-def test_pages_of_games_are_read() -> None:
-    """The number of a page, and how many there are."""
     page = read_games(b'{"games":[],"page":2.0,"total":101.0,"totalPages":2e0}')
 
+    assert read_names(answer) == read_names(json.dumps(_with_points(json.loads(answer))).encode())
     assert (2, 101, 2) == (page.page, page.total, page.total_pages)
 
 

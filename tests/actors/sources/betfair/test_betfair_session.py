@@ -181,16 +181,6 @@ def test_delta_may_be_segmented() -> None:
     assert {"1.1": (2.04, 3.5, 4.0), "1.2": (1.9, 3.5, 4.0)} == prices_of(last.changes.matches)
 
 
-def test_interrupted_segments_are_dropped() -> None:
-    """Segments of a lost connection are no part of the next message."""
-    stage = live(market("1.1"))
-    stage.receive(image(market("1.9"), **START))
-    stage.connect()
-    patch = stage.receive(image(BETTER, ct="RESUB_DELTA", id=4))
-
-    assert {"1.1": (2.04, 3.5, 4.0)} == shown(patch)
-
-
 def test_new_image_starts_without_old_segments() -> None:
     """Segments of a replaced subscription are dropped too."""
     stage = live(market("1.1"))
@@ -257,16 +247,6 @@ def test_too_many_segments_are_a_protocol_error() -> None:
 
     with pytest.raises(PayloadError, match="10000"):
         stage.receive(image(change("1.1"), **MIDDLE))
-
-
-def test_delta_returns_its_changes() -> None:
-    """A delta returns its own markets and confirms all others."""
-    stage = live(market("1.1"), market("1.2"))
-    reaction = stage.receive(delta(BETTER))
-
-    assert reaction.changes is not None
-    assert {"1.1": (2.04, 3.5, 4.0)} == prices_of(reaction.changes.matches)
-    assert (True, None, False) == (reaction.vouches, reaction.image, reaction.withdraw)
 
 
 def test_image_at_any_time_replaces_everything() -> None:

@@ -129,21 +129,13 @@ def test_each_style_has_its_own_price_steps(key: str, ladder: Ladder) -> None:
     assert (1.01, 201.0, sorted(set(ladder))) == (ladder[0], ladder[-1], list(ladder))
 
 
-def test_nothing_changes_without_time() -> None:
-    """A call at the time of the last one, or before it, gives every key an empty delta."""
-    machine = _started()
-    machine.advance(_after(60.0))
-
-    assert machine.advance(_after(60.0)) == dict.fromkeys(KEYS, Extract(()))
-    assert machine.advance(_after(1.0)) == dict.fromkeys(KEYS, Extract(()))
-
-
 @pytest.mark.parametrize("updates_per_s", [0.5, 4.0])
 def test_prices_move_at_the_configured_rate(updates_per_s: float) -> None:
-    """About `updates_per_s` prices of the sharp bookmaker change in a second."""
+    """About `updates_per_s` prices of the sharp bookmaker change in a second, none without time."""
     machine = _started("sharp", updates_per_s=updates_per_s)
     changed = sum(len(machine.advance(_after(tick * 1.0))["sharp"].matches) for tick in range(1, 1801))
 
+    assert machine.advance(_after(1800.0)) == machine.advance(_after(1.0)) == {"sharp": Extract(())}
     assert 0.75 < changed / 1800 / updates_per_s < 1.3
 
 
@@ -257,21 +249,15 @@ def test_key_is_a_style_with_an_optional_number() -> None:
         assert repr(key) in str(refusal.value)
 
 
-def test_options_out_of_bounds_are_refused() -> None:
-    """Options are checked when the configuration is converted."""
+def test_options_are_bounded() -> None:
+    """The actor ticks once per update, but at least once and at most 10 times a second."""
+    for updates_per_s, interval_s in [(1000.0, 0.1), (20.0, 0.1), (4.0, 0.25), (1.0, 1.0), (0.01, 1.0)]:
+        options = SimulatedOptions(kind="simulated", matches=1, updates_per_s=updates_per_s)
+        machine = KIND.start(options, KEYS, START)
+        assert (interval_s, "simulated") == (pytest.approx(machine.interval_s), machine.scope)
     for name, value in [
         *(("matches", 0), ("matches", 250_001), ("updates_per_s", 0), ("updates_per_s", float("inf"))),
         *(("updates_per_s", float("nan")), ("seed", "one"), ("speed", 2)),
     ]:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert({"kind": "simulated", name: value}, KIND.options)
-
-
-def test_interval_follows_the_updates() -> None:
-    """The actor ticks once per update, but at least once and at most 10 times a second."""
-    for updates_per_s, interval_s in [(1000.0, 0.1), (20.0, 0.1), (4.0, 0.25), (1.0, 1.0), (0.01, 1.0)]:
-        options = SimulatedOptions(kind="simulated", matches=1, updates_per_s=updates_per_s)
-        machine = KIND.start(options, KEYS, START)
-
-        assert machine.interval_s == pytest.approx(interval_s), (updates_per_s, interval_s)
-        assert machine.scope == "simulated", (updates_per_s, interval_s)

@@ -214,20 +214,116 @@ def test_invalid_item_does_not_affect_the_others() -> None:
         assert (499, {Reason.UNREADABLE: 1}) == (len(extract.matches), extract.passed_over), item
 
 
-def test_invalid_bookmaker_does_not_affect_the_others() -> None:
-    """All others keep their prices of the same match."""
-    every: list[Any] = [
-        *(None, 3, "x", [], {}, {"key": 3}, {"key": "some"}, {"key": "some", "markets": 3}),
-        *({"key": "some", "markets": [3, None]}, {"key": "some", "title": 3, "markets": {}}),
-        {"key": "some", "markets": [{"key": "h2h", "outcomes": [{"name": "Home 1", "price": []}]}]},
-        {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
-    ]
-    for nonsense in every:
-        spoiled = match(1)
-        spoiled["bookmakers"][0] = nonsense
-        body = json.dumps([spoiled, match(2)]).encode()
+ODD: list[Any] = [3, 1.5, True, [], {}, ["2026-05-28T20:20:00Z"]]
+BOOK = ("bookmakers", 0)
+OFFER = (*BOOK, "markets", 0)
+MARKETS: list[Any] = [3, {}, None, "x", [3], [{"key": 3}], [None, []]]
+BOOKMAKERS: list[Any] = [
+    *(None, 3, "x", [], {}, {"key": 3}, {"key": "some"}, {"key": "some", "markets": 3}),
+    *({"key": "some", "markets": [3, None]}, {"key": "some", "title": 3, "markets": {}}),
+    {"key": "some", "markets": [{"key": "h2h", "outcomes": [{"name": "Home 1", "price": []}]}]},
+    {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
+]
+NAMES = ("commence_time", "sport_key", "sport_title", "home_team", "away_team")
 
-        assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other")), nonsense
+
+def _with(place: tuple[str | int, ...], value: Any) -> bytes:
+    """Return the two matches with that value in a place of the first."""
+    content = [match(1), match(2)]
+    parent: Any = content[0]
+    for step in place[:-1]:
+        parent = parent[step]
+    parent[place[-1]] = value
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize(
+    ("place", "values", "left", "reason"),
+    [
+        *(((name,), ODD, (), Reason.TYPE) for name in NAMES),
+        *(((*part, "last_update"), ODD, ("other",), Reason.TYPE) for part in (BOOK, OFFER)),
+        ((*BOOK, "markets"), MARKETS, ("other",), Reason.TYPE),
+        (BOOK, BOOKMAKERS, ("other",), None),
+        *(((name,), [None], KEYS, None) for name in ("commence_time", "sport_title")),
+        *(((*part, "sid"), ["x", None, {"price": 3}], KEYS, None) for part in ((), BOOK, OFFER)),
+        ((*BOOK, "markets"), [[match(1)["bookmakers"][0]["markets"][0], {"key": 3}]], KEYS, None),
+    ],
+    ids=str,
+)
+def test_odd_part_costs_itself_alone(
+    place: tuple[str | int, ...], values: list[Any], left: tuple[str, ...], reason: Reason | None
+) -> None:
+    """How old a price is, or which market it was, is not known; null and unknown fields cost nothing."""
+    for value in values:
+        body = _with(place, value)
+        extract = run_now(KIND.extract(decoded(body), "some", OPTIONS))
+
+        for key in KEYS:
+            assert (["m1", "m2"] if key in left else ["m2"]) == shown(body, key), (key, value)
+        if reason is not None:
+            assert {"m1": reason} == {gone.source_match_id: gone.reason for gone in extract.removals}, value
+
+
+@pytest.mark.parametrize(
+    ("parts", "lost"), [([3], 1), ([None, {"key": 7}, {}], 3), (None, 1)], ids=["one", "three", "no list"]
+)
+def test_part_of_an_unknown_bookmaker_is_counted(parts: list[Any] | None, lost: int) -> None:
+    """By all of them, as a match without an id is."""
+    listed = {} if parts is None else [*match(1)["bookmakers"], *parts]
+    extract = run_now(KIND.extract(decoded(_with(("bookmakers",), listed)), "some", OPTIONS))
+
+    assert {Reason.UNREADABLE: lost} == extract.passed_over
+
+
+ANSWER = BODY.decode()
+
+
+def test_part_with_a_repeated_field_is_left_out() -> None:
+    """Which value is right is unknown, even if they are equal; the other parts of the answer are read."""
+    for is_first in [True, False]:
+        for field, others in [
+            ('"price": 2.1', ["m1", "m2"]),
+            ('"name": "Home"', ["m1", "m2"]),
+            ('"outcomes": []', ["m1", "m2"]),
+            ('"key": "h2h"', ["m1", "m2"]),
+            ('"last_update": "2026-05-28T20:20:00Z"', ["m1", "m2"]),
+            ('"key": "other"', ["m1", "m2"]),
+            ('"markets": []', ["m1", "m2"]),
+            ('"title": "Other"', ["m1", "m2"]),
+            ('"id": "m3"', ["m2"]),
+            ('"home_team": "Home"', ["m2"]),
+            ('"commence_time": "2026-05-31T14:00:00Z"', ["m2"]),
+            ('"bookmakers": []', ["m2"]),
+        ]:
+            name = '"key": "some"' if field == '"key": "other"' else field
+            at = ANSWER.index(name if name.startswith('"key"') else name.partition(" ")[0])
+            begin = ANSWER.rindex("{", 0, at) + 1 if is_first else at
+            if not is_first and ANSWER[begin - 1] == "{":
+                begin = ANSWER.index(", ", at) + 2
+            text = f"{ANSWER[:begin]}{field}, {ANSWER[begin:]}"
+
+            assert (["m2"], others) == (shown(text.encode()), shown(text.encode(), "other")), (
+                is_first,
+                field,
+            )
+
+
+@pytest.mark.parametrize("prices", [ODDS, (2.2, 3.3, 3.5)])
+def test_bookmaker_twice_in_a_match_is_rejected(prices: tuple[float, ...]) -> None:
+    """Which of the offers is right is unknown: it is rejected once, and other bookmakers are shown."""
+    body = _with(("bookmakers",), [*match(1)["bookmakers"], match(1, some=prices)["bookmakers"][0]])
+
+    assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
+    assert [("m1", Reason.DUPLICATE)] == [
+        (removal.source_match_id, removal.reason) for removal in judged(body).batch.removals
+    ]
+
+
+def test_match_twice_in_an_answer_is_rejected() -> None:
+    """A match that occurs twice is rejected for all bookmakers."""
+    body = json.dumps([match(1), match(2), match(1)]).encode()
+
+    assert (["m2"], ["m2"]) == (shown(body), shown(body, "other"))
 
 
 def sport(key: str, **fields: Any) -> Any:
