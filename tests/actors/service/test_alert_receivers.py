@@ -1,4 +1,4 @@
-"""Receivers of alerts in a configuration, and their delivery as an actor of the service."""
+"""The delivery of alerts as an actor of the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from actors.alerts.message import Message
 from actors.alerts.receivers.options import ReceiverSettings
 from actors.runtime.actor import ActorState
-from actors.service.describe import configuration_lines
 from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.alerts import alert
@@ -25,30 +24,8 @@ RECEIVERS = """
 path = "queue"
 [receivers.team]
 kind = "slack"
-url = "${TEAM_URL}"
-[receivers.script]
-kind = "exec"
-command = ["sh", "-c", "cat > $HOME"]
+url = "https://h.example/hook"
 """
-ENVIRONMENT = {
-    "TEAM_URL": "https://me:PASSWORD@h.example/services/TOKEN-OF-THE-TEAM?k=0123456789abcdef",
-    "PATH": "/bin",
-}
-
-
-def test_no_part_of_an_address_is_shown(tmp_path: Path) -> None:
-    """Addresses and keys of receivers are among the secrets, and check-config does not print them."""
-    path = tmp_path / "mine.toml"
-    path.write_text(CONFIG + RECEIVERS, "utf-8")
-    settings = load(path, ENVIRONMENT)
-
-    hidden = {"PASSWORD", "TOKEN-OF-THE-TEAM", "k=0123456789abcdef", ENVIRONMENT["TEAM_URL"]}
-    lines = [*configuration_lines(path, settings)]
-
-    assert hidden <= {*settings.secrets()}
-    assert "receiver team: slack, 10 s" in lines
-    assert "  bookmaker alder: Alder (key sharp)" in lines
-    assert [] == [(line, secret) for line in lines for secret in hidden if secret in line]
 
 
 async def test_the_delivery_is_an_actor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +33,7 @@ async def test_the_delivery_is_an_actor(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.toml"
     path.write_text(CONFIG + RECEIVERS, "utf-8")
-    settings, taken = load(path, ENVIRONMENT), list[str]()
+    settings, taken = load(path, {}), list[str]()
 
     async def send(_: ReceiverSettings, message: Message) -> None:
         taken.append(message.alerts[0].id)

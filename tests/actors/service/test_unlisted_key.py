@@ -9,10 +9,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.service.describe import configuration_lines
-from actors.service.settings import load
-from actors.sources.the_odds_api.kind import KIND
-from tests.support.builders.the_odds_api import API_KEY, config, event, market
+from tests.support.builders.the_odds_api import config, event, market
 from tests.support.peers.web import Web, serving
 from tests.support.systems.virtual_service import configured, events, pass_to
 
@@ -83,38 +80,3 @@ async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path
             await pass_to(60)
 
     assert [] == _lines(logs)
-
-
-def test_unknown_key_and_cost_are_warned_of_before_a_start(tmp_path: Path) -> None:
-    """`check-config` costs no credits: it names the nearest key that is known, and the credits of a day."""
-    file = tmp_path / "some.toml"
-    file.write_text(config(["soccer_epl"], [KEY, "unibet_fr"], poll_interval_s=20.0), "utf-8")
-    lines = [*configuration_lines(file, load(file, {}))]
-
-    unknown = f"warning: bookmakers.{KEY}.key was '{KEY}', which the_odds_api is not known to have"
-    assert [
-        "  warning: no credits_per_day: 4,320 credits a day; a free key has 500 a month",
-        f"{unknown}; did you mean 'pinnacle'?",
-    ] == [line for line in lines if "warning: " in line]
-    assert API_KEY not in "".join(lines)
-
-
-def test_key_that_another_bookmaker_has_is_not_suggested_before_a_start(tmp_path: Path) -> None:
-    """Two bookmakers of a source cannot have one key."""
-    file = tmp_path / "some.toml"
-    file.write_text(config(["soccer_epl"], [KEY, "pinnacle"]), "utf-8")
-    unknown = f"warning: bookmakers.{KEY}.key was '{KEY}', which the_odds_api is not known to have"
-
-    assert unknown in [*configuration_lines(file, load(file, {}))]
-
-
-@pytest.mark.parametrize("key", ["betclic_fr", "unibet_nl", "unibet_se", "unibet_uk", "betfred_uk"])
-def test_keys_of_2026_are_known(key: str) -> None:
-    """They are not warned of."""
-    assert key in KIND.known_keys
-
-
-@pytest.mark.parametrize("key", ["betclic", "unibet_eu", "livescorebet_eu"])
-def test_keys_that_the_api_no_longer_has_are_not_known(key: str) -> None:
-    """They are warned of before a start."""
-    assert key not in KIND.known_keys
