@@ -57,16 +57,17 @@ def test_longest_delay_counts() -> None:
 
 
 def test_hastening_never_postpones() -> None:
-    """`hasten` affects only the given scopes and moves them at most to the given moment."""
-    stage = Stage("abc")
+    """`hasten` affects only the given scopes that have answered, and moves them to that moment at most."""
+    stage = Stage("abcd")
+    stage.plan.first = {"d": 5400.0}
     stage.begin_all()
     stage.end("abc")
     stage.mono += INTERVAL_S - 1.0
-    stage.schedule.hasten({Scope("a"), Scope("nobody")}, 0.5, stage.now)
+    stage.schedule.hasten({Scope("a"), Scope("d"), Scope("nobody")}, 0.5, stage.now)
     stage.schedule.hasten({Scope("b")}, 5.0, stage.now)
 
-    due = [stage.due_s(scope) for scope in "abc"]
-    assert [0.5, 1.0, 1.0] == due
+    due = [stage.due_s(scope) for scope in "abcd"]
+    assert [0.5, 1.0, 1.0, 5400.0 - stage.mono] == due
 
 
 def test_what_the_plan_has_learnt_is_asked_for_at_once() -> None:
@@ -93,7 +94,9 @@ def test_scope_that_the_plan_forbids_waits() -> None:
 
 def test_scopes_are_added_and_removed() -> None:
     """A new scope has its first delay, a removed one is not polled, and a restored one starts anew."""
-    stage = Stage("ab")
+    stage = Stage("")
+    assert stage.next() is None
+    stage.plan.have("ab")
     stage.begin_all()
     stage.end("ab")
     stage.plan.have("bc")
@@ -105,39 +108,25 @@ def test_scopes_are_added_and_removed() -> None:
     assert (("c", 3.0), [INTERVAL_S, 3.0], ("c", 3.0)) == (came, due, stage.next())
 
 
-def test_without_targets_there_is_no_next_request() -> None:
-    """There is no next request until the plan has targets."""
-    stage = Stage("")
-    before = stage.next()
-    stage.plan.have("a")
-
-    assert (None, ("a", 0.0)) == (before, stage.next())
-
-
-def test_scope_that_never_answered_is_not_hastened() -> None:
-    """No bookmaker can have lost its list, so it keeps the time of the plan."""
-    stage = Stage("ab")
-    stage.plan.first = {"b": 5400.0}
-    stage.begin()
-    stage.end("a")
-    stage.schedule.hasten({Scope("a"), Scope("b")}, 0.5, stage.now)
-
-    assert [0.5, 5400.0] == [stage.due_s(scope) for scope in "ab"]
-
-
 REFUSED = TransportError("refused")
 
 
 def test_two_failures_allow_one_request_at_a_time() -> None:
-    """Two failures of different scopes without a success in between count as trouble of the peer."""
+    """Two failures of different scopes without a success in between count as trouble of the peer.
+
+    With a success all scopes are due at their own times again, several at once.
+    """
     stage = Stage("abcdef")
     stage.begin_all()
     stage.end("abcd", REFUSED)
     waits = stage.next()
     stage.mono += 60.0
+    is_troubled, begun = stage.schedule.is_troubled, stage.begin_all()
+    stage.end(begun)
 
     assert ("e", True) == (waits[0] if waits else "", bool(waits and waits[1] > 0))
-    assert (True, 1) == (stage.schedule.is_troubled, len(stage.begin_all()))
+    assert (True, 1) == (is_troubled, len(begun))
+    assert (False, MAX_IN_FLIGHT) == (stage.schedule.is_troubled, len(stage.begin_all()))
 
 
 def test_gate_honours_retry_after() -> None:
@@ -150,17 +139,6 @@ def test_gate_honours_retry_after() -> None:
     found = stage.next()
     assert found is not None
     assert found[1] >= 200.0
-
-
-def test_success_opens_the_gate() -> None:
-    """The other scopes are due at their own times again, several at once."""
-    stage = Stage("abcdef")
-    stage.begin_all()
-    stage.end("abcd", REFUSED)
-    stage.mono += 60.0
-    stage.end(stage.begin())
-
-    assert (False, MAX_IN_FLIGHT) == (stage.schedule.is_troubled, len(stage.begin_all()))
 
 
 def test_only_scope_represents_the_peer() -> None:

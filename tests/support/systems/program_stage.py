@@ -17,7 +17,7 @@ import msgspec
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
-from actors.core.clock import SystemClock
+from actors.core.clock import Clock, SystemClock
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Document, Failure, Payload, Scope
 from actors.core.validation import Bounds, admit
@@ -60,18 +60,25 @@ class Inbox(Mailbox[Scope, Document | Batch]):
 
 
 class ProgramStage:
-    """A program in Python, its source's actor, and everything around that."""
+    """The actor of a program, and everything around that."""
 
-    def __init__(self, folder: Path, text: str, **options: Any) -> None:
-        script = folder / "program.py"
-        script.write_text(PRELUDE + text, "utf-8")
-        self.clock = SystemClock()
+    def __init__(self, clock: Clock, random: Random, **options: Any) -> None:
+        self.clock = clock
         self.failed: list[Scope] = []
         self.recorded: list[Payload] = []
-        command = (sys.executable, "-S", str(script))
-        self.options: ProgramOptions = msgspec.structs.replace(OPTIONS, **{"command": command, **options})
-        self.context: SourceContext[ProgramOptions]
-        self.published: Committing
+        self.published = Committing(Snapshot.empty(1, (MINE,)), BoardRules(), clock)
+        self.context: SourceContext[ProgramOptions] = SourceContext(
+            options=msgspec.structs.replace(OPTIONS, **options),
+            keys={MINE: "program"},
+            inboxes={MINE: Inbox(self.published)},
+            status=source_record("own"),
+            refresh=asyncio.Event(),
+            published=self.published,
+            clock=clock,
+            random=random,
+            record=self.recorded.append,
+        )
+        self.context.bus.subscribe(self._on_message)
 
     @property
     def status(self) -> Any:
@@ -95,22 +102,6 @@ class ProgramStage:
         while not condition():  # noqa: ASYNC110 - of another process
             await anyio.sleep(0.01)
 
-    def start(self) -> None:
-        """Set up what an actor needs, in the running loop."""
-        self.published = Committing(Snapshot.empty(1, (MINE,)), BoardRules(), self.clock)
-        self.context = SourceContext(
-            options=self.options,
-            keys={MINE: "program"},
-            inboxes={MINE: Inbox(self.published)},
-            status=source_record("own"),
-            refresh=asyncio.Event(),
-            published=self.published,
-            clock=self.clock,
-            random=Random(1),
-            record=self.recorded.append,
-        )
-        self.context.bus.subscribe(self._on_message)
-
     def actor(self) -> ProgramSourceActor:
         """Return an instance of the actor."""
         return ProgramSourceActor(KIND, self.context)
@@ -121,9 +112,11 @@ class ProgramStage:
 
 @asynccontextmanager
 async def staged(folder: Path, text: str, **options: Any) -> AsyncIterator[ProgramStage]:
-    """Run a program's actor under a supervisor within the block; then no process is left."""
-    stage = ProgramStage(folder, text, **options)
-    stage.start()
+    """Run a program in Python by its actor within the block; then no process is left."""
+    script = folder / "program.py"
+    script.write_text(PRELUDE + text, "utf-8")
+    command = (sys.executable, "-S", str(script))
+    stage = ProgramStage(SystemClock(), Random(1), **{"command": command, **options})
     child = ChildSpec(stage.status.actor, stage.actor, stop_within_s=10.0)
     supervisor = Supervisor((child,), stage.clock)
     async with anyio.create_task_group() as tasks:

@@ -8,48 +8,29 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-import msgspec
 import pytest
 
-from actors.board.chunks import entries_of
-from actors.board.snapshot import Snapshot
-from actors.board.validity import BoardRules
 from actors.core.errors import TransportError
-from actors.pipeline.context import SourceContext
 from actors.pipeline.program.source import ProgramSourceActor
 from actors.runtime.supervisor import ChildSpec
-from actors.source_api.program import ProgramOptions
 from actors.sources.program.kind import KIND
-from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
-from tests.support.systems.committing import Committing
-from tests.support.systems.program_stage import MINE, Inbox
+from tests.support.builders.programs import item, line, listed, upsert
+from tests.support.systems.program_stage import ProgramStage
 from tests.support.systems.scopes import Longest
-from tests.support.systems.supervision import source_record, supervised
+from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
 
 
-class Script:
+class Script(ProgramStage):
     """A program whose processes say the same: after each delay some lines, then they end, or do not."""
 
     def __init__(self, *said: tuple[float, bytes], ends: bool = False, **options: Any) -> None:
-        self.clock = VirtualClock()
+        super().__init__(VirtualClock(), Longest(), **options)
         self.started: list[float] = []
         self._said = said
         self._ends = ends
-        published = Committing(Snapshot.empty(1, (MINE,)), BoardRules(), self.clock)
-        self.published = published
-        self.context: SourceContext[ProgramOptions] = SourceContext(
-            options=msgspec.structs.replace(OPTIONS, **options),
-            keys={MINE: "program"},
-            inboxes={MINE: Inbox(published)},
-            status=source_record("own"),
-            refresh=asyncio.Event(),
-            published=published,
-            clock=self.clock,
-            random=Longest(),
-        )
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Process]:
@@ -61,10 +42,9 @@ class Script:
         """Return an instance of the actor."""
         return ProgramSourceActor(KIND, self.context, self.open)
 
-    def shown(self) -> set[str]:
+    def ids(self) -> set[str]:
         """Return the matches that a reader sees."""
-        chunks = self.published.current().books[MINE].chunks
-        return {entry.match.source_match_id for entry in entries_of(chunks)}
+        return {*self.shown()}
 
 
 class Process:
@@ -148,17 +128,18 @@ async def test_silence_ends_a_process() -> None:
     async with _running(script):
         await _sleep(15.5)
 
-        assert (["silence"], {"1"}) == (list(script.context.status.failed_by), script.shown())
+        assert (["silence"], {"1"}) == (list(script.context.status.failed_by), script.ids())
 
 
 async def test_lines_from_before_a_sleep_of_the_machine_are_not_believed() -> None:
     """They are as old as the sleep was long: the process is replaced."""
     script = Script((0.0, listed(item("1"))), (5.0, listed(item("2"))))
     async with _running(script):
+        assert isinstance(script.clock, VirtualClock)
         script.clock.asleep_s = 3600.0
         await _sleep(5.5)
 
-        assert (["silence"], False) == (list(script.context.status.failed_by), "2" in script.shown())
+        assert (["silence"], False) == (list(script.context.status.failed_by), "2" in script.ids())
 
 
 async def test_a_match_that_alone_is_stale_leaves() -> None:
@@ -166,10 +147,10 @@ async def test_a_match_that_alone_is_stale_leaves() -> None:
     script = Script((0.0, listed(item("1"), item("2"))), *[(10.0, upsert("1"))] * 3)
     async with _running(script):
         await _sleep(28.0)
-        before = script.shown()
+        before = script.ids()
         await _sleep(2.5)
 
-        assert ({"1", "2"}, {"1"}) == (before, script.shown())
+        assert ({"1", "2"}, {"1"}) == (before, script.ids())
 
 
 async def test_a_list_that_is_not_confirmed_is_withdrawn() -> None:
@@ -177,7 +158,7 @@ async def test_a_list_that_is_not_confirmed_is_withdrawn() -> None:
     script = Script((0.0, listed(item("1"))), *[(10.0, listed(item("2"), name="other"))] * 4)
     async with _running(script):
         await _sleep(29.0)
-        before = script.shown()
+        before = script.ids()
         await _sleep(2.0)
 
-        assert ({"1", "2"}, {"2"}) == (before, script.shown())
+        assert ({"1", "2"}, {"2"}) == (before, script.ids())
