@@ -8,13 +8,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from actors.archive.export import Chosen, rows
 from actors.archive.folder import Folder
+from actors.archive.past import Days, Listed
 from actors.board.chunks import entries_of
 from actors.board.published import Published
 from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.market_fixtures.boards import MarketBoards
 from actors.market_fixtures.model import markets_of
@@ -189,20 +192,41 @@ def test_event_without_1x2_is_linked_with_the_match_of_another_source(tmp_path: 
     ]
 
 
-async def _replayed(replay: Replay) -> None:
+async def _archived(recording: Path, folder: Path) -> Replay:
+    replay = Replay(open_sources(recording, kind_named), inf, VirtualClock(), folder)
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)
         await anyio.sleep(10)
         await replay.stop()
+    return replay
 
 
-async def test_archive_of_a_replay_has_all_markets(tmp_path: Path) -> None:
-    """Each change of a price is a row of the export of all markets."""
-    replay = Replay(open_sources(_recorded(tmp_path), kind_named), inf, VirtualClock(), tmp_path / "kept")
-    await _replayed(replay)
-    chosen = Chosen(0, 2**60, all_markets=True)
-    found = [*rows(Folder.reading(tmp_path / "kept"), chosen, lambda _: None)]
+async def test_same_recording_gives_the_same_archive(tmp_path: Path) -> None:
+    """Every change of every market is a row of the export, and each version has its list."""
+    recording, folders = _recorded(tmp_path), [tmp_path / name for name in ("first", "second")]
+    with capture_logs() as logs:
+        snapshot = [(await _archived(recording, folder)).playback.snapshot for folder in folders][-1]
+    found, again = (
+        [*rows(Folder.reading(folder), Chosen(0, 2**60, all_markets=True), lambda _: None)]
+        for folder in folders
+    )
+    version = max(book.v2_version for book in snapshot.books.values())
+    days = Days(Folder.reading(folders[-1]), lambda: None)
+    before, last = (days.at_version(None, at) for at in (version - 1, version))
+
+    assert found == again
+    assert [] == [log for log in logs if log["event"] == "archive.delayed"]  # by the recording's clock
     over = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("over_under:2.5", "over")]
     ones = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("1x2", "1")]
-
     assert ([1.9, 1.92, None], [2.1, 2.2, None]) == (over[:3], ones[:3])
+    assert isinstance(before, Listed)
+    assert isinstance(last, Listed)
+    assert (snapshot.epoch, 1, 0) == (last.epoch, len(before.entries), len(last.entries))
+
+
+async def test_archive_in_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
+    """Two replays in one folder would be neither."""
+    recording = _recorded(tmp_path)
+
+    with pytest.raises(ConfigError, match="--archive was"):
+        await _archived(recording, tmp_path)
