@@ -69,7 +69,7 @@ def test_stakes_lose_after_no_result(of: int | Market) -> None:
             assert total == sum(found.amounts) <= found.returned
             assert found.returned == _worst(legs, found.amounts, market), legs
 
-    assert given > count // 5
+    assert count // 5 < given < (0.9 * count if isinstance(of, int) else count + 1)
 
 
 @pytest.mark.parametrize(("of", "count"), [(2, 50), (3, 50), *((market, 10) for market in MARKETS)])
