@@ -117,6 +117,7 @@ UNREADABLE = {
     "cut": BODY[:-1],
     "two answers": BODY + BODY,
     "bad utf-8 outside of strings": b"[\xff]",
+    "bad utf-8 in what is not read": BODY.replace(b"{", b'{"more": "\xff", ', 1),
     "a byte order mark": b"\xef\xbb\xbf" + BODY,
     "utf-16": BODY.decode().encode("utf-16"),
     "nested without end": DEEP[:-1],
