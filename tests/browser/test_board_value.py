@@ -58,7 +58,7 @@ def opened(site: Offered, page: Page, complaints: Complaints) -> list[dict[str, 
             route.fulfill(json=given, headers={"Date": "Thu, 01 Jan 1970 00:00:07 GMT"})
 
     site.offer(DERBY)
-    page.route("**/api/v2/value", answer)
+    page.route("**/api/v2/value?market=any", answer)
     page.goto(site.start().base)
     expect(page.get_by_role("rowheader", name="Home Town")).to_be_visible()
     return listed
@@ -95,6 +95,14 @@ def test_values_go_when_they_cannot_be_read_again(opened: list[dict[str, Any] | 
     expect(page.locator("#value-none")).to_have_text("The values cannot be read now.")
     expect(page.locator("#value-list")).to_be_hidden()
     expect(rows).to_have_count(0)
+
+
+def test_an_empty_list_says_why(opened: list[dict[str, Any] | None], page: Page) -> None:
+    """By the note of the service, such as that too few companies make a consensus."""
+    opened.append({"values": [], "note": "name a reference"})
+    _open(page)
+
+    expect(page.locator("#value-none")).to_have_text("Name a reference.")
 
 
 def test_record_says_in_words_that_the_mean_is_not_above_0(

@@ -27,7 +27,7 @@ export class Beside {
         this.#showDetails(view, state);
         this.#settings.show(view, state);
         this.#notifier.show(view, state);
-        this.#values.show(view, state);
+        this.#values.show(view);
         this.#alerts.show(view, state);
     }
 

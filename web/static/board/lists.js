@@ -25,12 +25,11 @@ export async function askMarkets() {
     return (await asked("api/v2/markets"))?.markets ?? null;
 }
 
-/** The values of the usual market, or of any, and `at`, the service's time (Unix s); null if unknown. */
-export async function askValues(isAny) {
+/** The values of all markets, and `at`, the service's time (Unix s); null if unknown. */
+export async function askValues() {
     try {
         const signal = AbortSignal.timeout(VALUES_MS);
-        const url = `api/v2/value${isAny ? "?market=any" : ""}`;
-        const response = await fetch(url, { cache: "no-cache", signal });
+        const response = await fetch("api/v2/value?market=any", { cache: "no-cache", signal });
         const at = Date.parse(response.headers.get("date")) / 1000;
         return response.ok ? { ...(await response.json()), at } : null;
     } catch {

@@ -9,6 +9,7 @@ import { Table } from "./table.js";
 
 const EVERY_MS = 5000;
 const NO_ARCHIVE = "Without an archive it is unknown what became of earlier values.";
+const NONE = "No price has value now.";
 const NOTHING = "No price that had value in the last seven days has a close.";
 const AGES = {
     under_1_min: "Price under 1 min old",
@@ -26,7 +27,6 @@ export class ValueLists {
     #listed = null; // the last answer; null without one
     #isRecordKnown = false;
     #isAsked = false; // whether an answer about the record is still to come
-    #isAny = false; // whether the service has other markets than the usual one
     #values = new Table(byId("value-list"), [
         { title: "Bet", fill: (cell, item) => this.#fillBet(cell, item) },
         { title: "Price", className: "figure", fill: (cell, item) => this.#fillPrice(cell, item) },
@@ -44,9 +44,8 @@ export class ValueLists {
         this.#dialog.addEventListener("close", () => this.#close());
     }
 
-    show(view, { markets }) {
+    show(view) {
         this.#view = view;
-        this.#isAny = Boolean(markets?.some(({ market }) => market !== USUAL_MARKET));
         if (this.#dialog.open) this.#draw();
     }
 
@@ -66,7 +65,7 @@ export class ValueLists {
     async #ask() {
         const round = this.#round;
         this.#askRecord(round);
-        const listed = await askValues(this.#isAny);
+        const listed = await askValues();
         if (round !== this.#round) return;
         this.#take(listed, "The values cannot be read now.");
         this.#timer = setTimeout(() => this.#ask(), EVERY_MS);
@@ -87,11 +86,11 @@ export class ValueLists {
     }
 
     #draw() {
-        const { values = [], at = 0 } = this.#listed ?? {};
+        const { values = [], note, at = 0 } = this.#listed ?? {};
         const shown = new Set(this.#view?.shown.map(({ id }) => id));
         const known = values.filter(({ id, market }) => shown.has(id.split("_")[0]) && marketOf(market));
         byId("value-list").hidden = known.length === 0;
-        if (this.#listed) setText(byId("value-none"), known.length ? "" : "No price has value now.");
+        if (this.#listed) setText(byId("value-none"), known.length ? "" : note ? sentence(note) : NONE);
         this.#values.show(
             known.map((value) => ({ ...value, at, key: `${value.id} ${value.market} ${value.outcome}` })),
         );
@@ -103,8 +102,7 @@ export class ValueLists {
         const why = code === "no_archive" ? NO_ARCHIVE : `Not yet: ${detail}.`;
         if (code) return setText(byId("value-note"), why);
         const { all, by_bookmaker: bookmakers, by_age: ages } = record;
-        const said = note && `${note[0].toUpperCase()}${note.slice(1)}.`;
-        setText(byId("value-note"), all.judged === 0 ? NOTHING : said);
+        setText(byId("value-note"), all.judged === 0 ? NOTHING : note && sentence(note));
         const names = new Map(this.#view?.bookmakers.map(({ id, name }) => [id, name]));
         const rows = [
             ["All", all],
@@ -144,6 +142,7 @@ function fillValue(cell, { ev, kelly, conditional }) {
     setText(of, conditional ? "if not returned" : "");
 }
 
+const sentence = (note) => `${note[0].toUpperCase()}${note.slice(1)}.`;
 const shareOf = (mean) => (mean === null ? "–" : percent(mean));
 
 /** A mean with its standard error. */
