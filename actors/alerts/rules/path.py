@@ -70,12 +70,19 @@ class Consensus:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Entry, Chances]] = {}
+        self._found: tuple[Fixture, FixtureSettings, tuple[Hashable, Chances | None]] | None = None
 
     def of(self, fixture: Fixture, terms: FixtureSettings) -> tuple[Hashable, Chances | None]:
         """Return the ids of the entries that count, and the probability of each outcome, if there is one.
 
-        In a handicap that has begun, bookmakers count different goals: there is none.
+        In a handicap that has begun, bookmakers count different goals: there is none. Several rules ask
+        for the consensus of one state.
         """
+        if self._found is None or self._found[0] is not fixture or self._found[1] is not terms:
+            self._found = fixture, terms, self._of(fixture, terms)
+        return self._found[2]
+
+    def _of(self, fixture: Fixture, terms: FixtureSettings) -> tuple[Hashable, Chances | None]:
         live, outdone = terms.roster.live, fixture.superseded(fixture.bookmakers)
         listed = zip(fixture.bookmakers, fixture.listed, strict=True)
         counted = [entry for name, entry in listed if name in live and name not in outdone]

@@ -19,6 +19,7 @@ from actors.alerts.rules.index import Index, is_named_alike
 from actors.alerts.rules.path import Consensus, Path
 from actors.alerts.rules.readings import (
     About,
+    Ignores,
     forget_changes,
     has_basis_of,
     is_in_play,
@@ -282,7 +283,7 @@ class Watcher:
             case SurebetRule():
                 yield fixture.id, profit(rule, fixture, self._changed), About(fixture)
             case MoveRule():
-                yield from self._moved(rule, fixture, board)
+                yield from self._moved(rule, fixture, board, ignores)
             case ValueRule():
                 now, kept = Instant(self._now.mono, wall), self._values_by(rule, board)
                 found = kept.values(fixture, board.books, now)
@@ -309,7 +310,7 @@ class Watcher:
             heappush(self._starts, (at_wall, *key))
 
     def _moved(
-        self, rule: MoveRule, fixture: Fixture, board: Snapshot
+        self, rule: MoveRule, fixture: Fixture, board: Snapshot, ignores: Ignores
     ) -> Iterator[tuple[str, Reading, About]]:
         moves = self._moves.setdefault(fixture.id, _Moves())
         outcomes, mono = fixture.market.outcomes, self._now.mono
@@ -319,8 +320,9 @@ class Watcher:
             return
         for at, outcome in enumerate(outcomes):
             if rule.outcome in {None, outcome}:
-                moved = abs(path.moved(at, mono))
-                yield f"{fixture.id} {outcome}", Reading(moved), About(fixture, None, at)
+                subject, moved = f"{fixture.id} {outcome}", abs(path.moved(at, mono))
+                if not ignores(subject, moved):
+                    yield subject, Reading(moved), About(fixture, None, at)
 
     def _lapse(self, fixture_id: FixtureId, rules: tuple[MatchRule, ...]) -> None:
         """Note which moves had left their windows just before this commit."""
