@@ -75,12 +75,16 @@ def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> Non
     """Its list is, without it, and has a version of its own."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
-        version = life.put("m1", start_time=round(clock.wall) + 10)
+        life.board.put(
+            ALDER, match("m1", start_time=round(clock.wall) + 10), match("m2"), stale_after_s=60.0
+        )
+        version = life.version
     clock.pass_(20)
     with kept(tmp_path, clock) as life:
         book = life.board.newest.books[ALDER]
 
-        assert (0, True) == (book.count, book.v2_version > version)
+        assert (1, life.version) == (book.count, book.v2_version)
+        assert life.version > version
 
 
 def test_a_restored_price_leaves_when_its_match_is_in_play(tmp_path: Path) -> None:
