@@ -1,28 +1,35 @@
-"""The source kind `replay` in a running service: the same final content at any speed, which then stays."""
+"""The source kind `replay` in a running service: the same content at any speed, of all kinds of market."""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.chunks import entries_of
+from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Match
+from actors.markets.market import Kind
+from actors.matches.model import fixtures_of
 from actors.monitoring.status import BookmakerState
+from actors.recordings.format import RecordedBookmaker
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
+from actors.service.describe import configuration_lines
 from actors.service.registry import kind_named
 from actors.service.settings import load
-from tests.support.builders.football_data import sheet
-from tests.support.builders.recorded import ALDER, header, received, write
-from tests.support.systems.virtual_service import VirtualService, configured
+from tests.support.builders.football_data import one_match, sheet
+from tests.support.builders.recorded import ALDER, RECORDED_MARKETS, header, received, write
+from tests.support.systems.virtual_service import CONFIG, VirtualService, configured
 
 pytestmark = pytest.mark.anyio
 
@@ -203,3 +210,184 @@ def test_file_that_is_no_recording_is_refused(tmp_path: Path, content: bytes | N
 
     with pytest.raises(ConfigError, match=rf"sources\.recording\.path was '{path}': {path}: {message}"):
         load(_config(tmp_path, path), {})
+
+
+NO_TOTAL = one_match("")
+OTHERS = 'markets = ["1x2", "over_under", "asian_handicap"]'
+TOTAL, HANDICAP = "over_under:2.5", "asian_handicap:-0.25"
+
+
+def _recorded(folder: Path, *bodies: bytes, **options: Any) -> Path:
+    """Record these bodies, one every 10 s."""
+    head = header(options={**RECORDED_MARKETS, **options})
+    return write(
+        folder / "feed.rec.zst", head, *(received(body, 10.0 * at) for at, body in enumerate(bodies))
+    )
+
+
+def _with_markets(
+    folder: Path, path: Path, options: str = OTHERS, key: str = "B365"
+) -> AbstractAsyncContextManager[VirtualService]:
+    return configured(folder, REPLAY.format(path=path, options=options, key=key))
+
+
+def _file(folder: Path, path: Path, options: str = OTHERS) -> Path:
+    file = folder / "replay.toml"
+    file.write_text(REPLAY.format(path=path, options=options, key="B365"), "utf-8")
+    return file
+
+
+def _boards(of: VirtualService | Playback) -> list[Published]:
+    published, markets = (
+        (of.system.published, of.system.markets)
+        if isinstance(of, VirtualService)
+        else (of.published, of.markets)
+    )
+    return [published, *markets.published.values()]
+
+
+def _market_matches(of: VirtualService | Playback, bookmaker: BookmakerId) -> list[Match]:
+    """Return the matches on all boards without the sources' times, which conflation can change."""
+    chunks = [chunk for board in _boards(of) for chunk in board.newest.books[bookmaker].chunks]
+    return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries_of(chunks)]
+
+
+def _market_prices(of: VirtualService | Playback, bookmaker: BookmakerId = CEDAR) -> dict[str, float]:
+    """Return the first price of each market of the one match."""
+    return {str(match.market): match.prices[0] for match in _market_matches(of, bookmaker)}
+
+
+async def test_markets_of_a_recording_are_shown(tmp_path: Path) -> None:
+    """Each has the recorded prices, changes with them, and leaves with them."""
+    path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL, one_match("1.94"))
+
+    async with _with_markets(tmp_path, path) as service:
+        totals = []
+        for second in (5, 15, 25, 35):
+            await anyio.sleep(second - anyio.current_time())
+            totals.append(_market_prices(service).get(TOTAL))
+
+        assert [1.9, 1.92, None, 1.94] == totals
+        assert {"1x2": 2.1, TOTAL: 1.94, HANDICAP: 1.88} == _market_prices(service)
+
+
+async def test_1x2_alone_is_shown_unless_markets_are_named(tmp_path: Path) -> None:
+    """Whatever the recording has; the matches of 1X2 do not differ in any field."""
+    path, found = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL), []
+    for options in ("", OTHERS):
+        async with _with_markets(tmp_path, path, options) as service:
+            await anyio.sleep(40)
+            found.append(
+                [match for match in _market_matches(service, CEDAR) if not match.odds or not options]
+            )
+            assert bool(options) == bool(service.system.markets.updaters)
+
+    assert found[0] == found[1] != []
+    assert {"1x2"} == {str(match.market) for match in found[0]}
+
+
+@pytest.mark.parametrize("speed", ["7.0", '"max"'])
+async def test_final_markets_are_those_of_the_recording(tmp_path: Path, speed: str) -> None:
+    """At any speed, of a source with every kind of market, and they stay."""
+    out, kinds = tmp_path / "out", ", ".join(f'"{kind}"' for kind in Kind)
+    markets = f"markets = [{kinds}]"
+    async with configured(tmp_path, CONFIG.replace("seed = 7", f"seed = 7\n{markets}"), out=out):
+        await anyio.sleep(60)
+    path = out / "simulated.rec.zst"
+    playback = Playback(open_sources(path, kind_named))
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+    expected = _market_matches(playback, BookmakerId("alder"))
+
+    async with _with_markets(tmp_path, path, f"{markets}\nspeed = {speed}", "sharp") as service:
+        await anyio.sleep(100)
+        shown = _market_matches(service, CEDAR)
+        await anyio.sleep(100)
+
+        assert expected == shown == _market_matches(service, CEDAR)
+    assert {*Kind} == {match.market.kind for match in expected}
+
+
+async def test_fresh_list_has_all_markets(tmp_path: Path) -> None:
+    """A bookmaker that requests one gets the markets of the recording's present moment."""
+    path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"))
+
+    async with _with_markets(tmp_path, path) as service:
+        await anyio.sleep(15)
+        service.system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
+        await anyio.sleep(31)
+        withdrawn = _market_prices(service)
+        await anyio.sleep(40)
+
+        assert ({}, {"1x2": 2.1, TOTAL: 1.92, HANDICAP: 1.88}) == (withdrawn, _market_prices(service))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "options"),
+    [
+        (1.03, ""),
+        (1.03, "two_way_book_sum_max = 1.5"),
+        (1.5, "two_way_book_sum_max = 1.03"),
+    ],
+    ids=["recorded", "wider when played", "narrower when played"],
+)
+async def test_a_market_is_shown_if_both_sources_believe_its_sum(
+    tmp_path: Path, recorded: float, options: str
+) -> None:
+    """That of the recording, and that which plays it."""
+    path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=recorded)
+
+    async with _with_markets(tmp_path, path, f"{OTHERS}\n{options}") as service:
+        await anyio.sleep(5)
+
+        assert {"1x2": 2.1, HANDICAP: 1.88} == _market_prices(service)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "from_now"), [("football_data", "B365", True), ("polymarket", "polymarket", False)]
+)
+async def test_rule_of_handicaps_in_play_is_that_of_the_recorded_source(
+    tmp_path: Path, kind: str, key: str, *, from_now: bool
+) -> None:
+    """A bookmaker's handicap counts from the bet on, that of a venue the whole score."""
+    venue = RecordedBookmaker(BookmakerId("one"), None, key, 0)
+    options = {**RECORDED_MARKETS, "kind": kind}
+    path = write(tmp_path / "feed.rec.zst", header(kind=kind, options=options, bookmakers=(venue,)))
+
+    async with _with_markets(tmp_path, path, key=key) as service:
+        assert [from_now] == [
+            about.counts_from_now for about in fixtures_of(service.snapshot).terms.roster.values()
+        ]
+
+
+def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
+    """The error names it, the recording, and the markets that there are."""
+    path = _recorded(tmp_path, one_match())
+    file = _file(tmp_path, path, 'markets = ["over_under", "btts"]')
+
+    with pytest.raises(ConfigError) as caught:
+        load(file, {})
+
+    must = "must be of 1x2, over_under, asian_handicap"
+    found = f"sources.recording.markets has btts, which the source of '{path}' did not read"
+    assert f"{file}: {found}, {must}" == str(caught.value)
+
+
+def test_check_of_a_configuration_lists_markets_of_a_recording(tmp_path: Path) -> None:
+    """Those that its source read, and those of them that are shown."""
+    file = _file(tmp_path, _recorded(tmp_path, one_match()), 'markets = ["over_under"]')
+
+    has = "recording of football_data: bookmakers B365; markets 1x2, over_under, asian_handicap"
+    assert f"  {has}, of which 1x2, over_under shown" in [*configuration_lines(file, load(file, {}))]
+
+
+async def test_recording_of_an_earlier_release_has_1x2_alone(tmp_path: Path) -> None:
+    """It has no option `markets`: it plays as it did, and other markets cannot be asked of it."""
+    path = write(tmp_path / "feed.rec.zst", header(bookmakers=(ALDER,)), received(one_match(), 0.0))
+
+    async with _with_markets(tmp_path, path, "") as service:
+        await anyio.sleep(5)
+
+        assert {"1x2": 2.1} == _market_prices(service)
+    with pytest.raises(ConfigError, match=r"did not read, must be of 1x2$"):
+        load(_file(tmp_path, path), {})

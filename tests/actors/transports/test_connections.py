@@ -151,35 +151,20 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
 
 
 @EVERY_WAY
-async def test_unknown_name_was_not_sent_anything(ask: Ask, peer: HttpPeer) -> None:
-    """The error says so, with the system's own words, and that no request can have been sent."""
-    Resolver(is_released=True).use()
+async def test_each_address_of_a_name_is_tried(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """If none is reached or known, no request can have been sent; an address needs no look-up."""
     words = r"no address is known for the host \(Name or service not known\)"
-    with pytest.raises(TransportError, match=words) as caught:
-        await ask(_named(peer), 10.0)
-
-    assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
-
-
-@EVERY_WAY
-async def test_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """A host that is an IP address needs no look-up."""
+    Resolver(NOT_LISTENING, LOCAL, is_released=True).use()
+    await ask(_named(peer), 10.0)
+    for addresses, why in (((NOT_LISTENING, "127.0.0.3"), ""), ((), words)):
+        Resolver(*addresses, is_released=True).use()
+        with pytest.raises(TransportError, match=why or None) as caught:
+            await ask(_named(peer), 10.0)
+        assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
     hanging.use()
     await ask(_named(peer, LOCAL), 10.0)
 
     assert [] == hanging.asked
-
-
-@EVERY_WAY
-async def test_next_address_is_tried_when_one_fails(ask: Ask, peer: HttpPeer) -> None:
-    """If an address cannot be reached, the next one is tried; if none can, the connection is refused."""
-    Resolver(NOT_LISTENING, LOCAL, is_released=True).use()
-    await ask(_named(peer), 10.0)
-    Resolver(NOT_LISTENING, "127.0.0.3", is_released=True).use()
-    with pytest.raises(TransportError) as caught:
-        await ask(_named(peer), 10.0)
-
-    assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
 
 async def test_host_header_is_the_requested_name(peer: HttpPeer) -> None:

@@ -7,7 +7,6 @@ checks from the documents: back below lay, two-way book sums, odds in the order 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tests.support.builders.betfair import Json
@@ -98,8 +97,3 @@ class LineOracle:
 
 def _key(name: str, runner: Json, ladder: str) -> tuple[str, int, float, str]:
     return name, int(runner["id"]), runner.get("hc") or 0, ladder
-
-
-def by_line(verdicts: Iterable[str]) -> list[str]:
-    """Return ids of lines in their order."""
-    return sorted(verdicts, key=lambda name: (name.partition(" ")[0], float(name.partition(":")[2])))

@@ -56,10 +56,6 @@ class Web(httpx2.AsyncBaseTransport):
         self._reached.append(anyio.Event())
         await self._reached[-1].wait()
 
-    def asked_from(self, mono: float) -> list[float]:
-        """Return the times of the requests since that second."""
-        return [at for at in self.asked if at >= mono]
-
     @asynccontextmanager
     async def connect(self, source: SourceSettings, clock: Clock) -> AsyncIterator[PollingTransport]:
         """Open the real transport of a polled source to this site."""

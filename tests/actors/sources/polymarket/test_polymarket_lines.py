@@ -165,6 +165,8 @@ def test_question_that_is_not_open_is_passed_over(changed: dict[str, Any], reaso
     listing = _read(line_market(EVENT, "totals", 3.5, **changed), line_market(EVENT, "totals", 2.5))
 
     assert ({reason: 1}, 1) == (listing.passed_over, len(listing.matches))
+    old = line_market(EVENT, "totals", 2.5, acceptingOrders=False)
+    assert 1 == len(_read(old, line_market(EVENT, "totals", 2.5)).matches)  # the later copy counts
 
 
 def test_look_alikes_are_counted_by_their_types() -> None:
@@ -208,13 +210,6 @@ def test_result_that_is_not_shown_says_why_its_lines_are_not() -> None:
     assert Removal(SourceMatchId("7 over_under"), "finished") == found
 
 
-def test_later_copy_of_a_question_counts() -> None:
-    """As of a result."""
-    old = line_market(EVENT, "totals", 2.5, acceptingOrders=False)
-
-    assert 1 == len(_read(old, line_market(EVENT, "totals", 2.5)).matches)
-
-
 ASKS = (("0.52", "1000"),)
 
 
@@ -236,18 +231,13 @@ def _books(**changed: Any) -> list[Any]:
 
 
 def test_line_has_the_odds_of_both_of_its_books() -> None:
-    """The time of the newer one, and the fee of its market."""
+    """The time of the newer one, and the fee of its market, or none if its prices are those after it."""
     (match,) = _extract(_books()).matches
 
     assert ("7 over_under:2.5", (1.923, 2.0)) == (match.source_match_id, match.prices)
     assert (7.0, 0.03, 10.0) == (match.source_time, match.fee_rate, match.max_stake)
-
-
-def test_line_after_fees_has_none() -> None:
-    """Its prices are those after it."""
-    (match,) = _extract(_books(), after_fees=True).matches
-
-    assert ((1.8957, 1.9704), 0.0) == (match.prices, match.fee_rate)
+    (after,) = _extract(_books(), after_fees=True).matches
+    assert ((1.8957, 1.9704), 0.0) == (after.prices, after.fee_rate)
 
 
 @pytest.mark.parametrize(
