@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf
 
@@ -75,24 +75,30 @@ def test_list_of_which_a_part_cannot_be_read_says_so() -> None:
     assert ("unreadable", None) == (worse, status.last_error())
 
 
+def _derived(lists: Sequence[ListState], *, fails: bool, actors: Iterable[ActorState]) -> BookmakerState:
+    """Return the state by the table of docs/operations.md: the first that holds."""
+    held = [each for each in lists if not each.withdrawn]
+    if ActorState.QUARANTINED in actors:
+        return BookmakerState.QUARANTINED
+    if not lists:
+        return BookmakerState.STARTING
+    if not held:
+        return BookmakerState.STALE
+    if any(each.doubted for each in held):
+        return BookmakerState.SUSPECT
+    return BookmakerState.RETRYING if fails else BookmakerState.LIVE
+
+
 def test_state_is_derived_from_the_facts() -> None:
-    """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
-    for lists, failures, error, expected in [
-        (NOTHING, 0, None, BookmakerState.STARTING),
-        (NOTHING, 3, "unreadable", BookmakerState.STARTING),
-        (LIVE, 0, None, BookmakerState.LIVE),
-        (LIVE, 1, None, BookmakerState.RETRYING),
-        (LIVE, 0, "unreadable", BookmakerState.RETRYING),
-        (SUSPECT, 0, None, BookmakerState.SUSPECT),
-        (SUSPECT, 1, "unreadable", BookmakerState.SUSPECT),
-        (STALE, 0, None, BookmakerState.STALE),
-        (STALE, 5, "unreadable", BookmakerState.STALE),
-        (LIVE + STALE, 0, None, BookmakerState.LIVE),
-        (LIVE + SUSPECT, 0, None, BookmakerState.SUSPECT),
-        (STALE + STALE, 0, None, BookmakerState.STALE),
-        (SUSPECT + STALE, 2, None, BookmakerState.SUSPECT),
-    ]:
-        assert expected is _status(failures=failures, error=error).observe(_book(lists), Instant(0.0, 0.0))
+    """Of its own actor and that of its source only a quarantine counts."""
+    some = [lists for count in range(3) for lists in product((LISTED, DOUBTED, WITHDRAWN), repeat=count)]
+    causes = [(0, None), (3, None), (0, "unreadable"), (5, "unreadable")]
+    for (failures, error), actors in product(causes, product(ActorState, repeat=2)):
+        status = _status(actor=actors[0], source=actors[1], failures=failures, error=error)
+        for lists in some:
+            expected = _derived(lists, fails=bool(failures or error), actors=actors)
+
+            assert expected is status.observe(_book(lists), Instant(0.0, 0.0)), (lists, failures, actors)
 
 
 @pytest.mark.parametrize(
@@ -112,30 +118,6 @@ def test_errors_of_removed_scopes_are_dropped(
     state = status.observe(_book(STALE + LIVE), Instant(0.0, 0.0))
 
     assert (expected, error, error) == (state, status.error, status.last_error())
-
-
-def test_quarantine_takes_precedence() -> None:
-    """A bookmaker whose actor, or whose source's actor, is quarantined is quarantined."""
-    for whose in ["actor", "source"]:
-        for lists in [NOTHING, LIVE, SUSPECT, STALE]:
-            states = {
-                "actor": ActorState.RUNNING,
-                "source": ActorState.RUNNING,
-                whose: ActorState.QUARANTINED,
-            }
-            status = _status(actor=states["actor"], source=states["source"], failures=1)
-
-            assert BookmakerState.QUARANTINED is status.observe(_book(lists), Instant(0.0, 0.0)), whose
-
-
-def test_other_states_of_actors_do_not_count() -> None:
-    """A list on the board is live even while an actor is starting or stopping."""
-    for actor, source in list(
-        product([state for state in ActorState if state is not ActorState.QUARANTINED], repeat=2)
-    ):
-        assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(
-            _book(LIVE), Instant(0.0, 0.0)
-        ), (actor, source)
 
 
 def test_state_has_its_start() -> None:

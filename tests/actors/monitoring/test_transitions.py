@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import structlog
 from structlog.testing import capture_logs
@@ -33,53 +35,33 @@ def _play(script: str, status: SourceStatus) -> list[tuple[str, ...]]:
     return [tuple(str(line[key]) for key in sorted(line)) for line in logs]
 
 
-DOWN = ("2", "failure 1", "source.down", "warning")
-"""attempts, error, event, level"""
+def test_only_transitions_are_logged() -> None:
+    """Down is logged once at the second failure in a row, up once with `attempts` and `down_for_s`.
 
+    The record has the failures in a row, when the first was, and the last error, until the next success.
+    """
+    for script in ("".join(letters) for letters in product("x.", repeat=7)):
+        status, failures, since, success, lines = source_record(), 0, 0.0, None, list[tuple[str, ...]]()
+        for number, attempt in enumerate(script):
+            if attempt == "x":
+                failures, since = failures + 1, since if failures else 10.0 * number
+                if failures == 2:
+                    lines.append(("2", f"failure {number}", "source.down", "warning"))
+                continue
+            if failures > 1:
+                attempts, down_for_s = str(failures + 1), str(10.0 * number - since)
+                lines.append((attempts, down_for_s, "source.recovered", "info"))
+            failures, success = 0, WALL_0 + 10.0 * number
 
-@pytest.mark.parametrize(
-    ("script", "logged"),
-    [
-        pytest.param("....", [], id="all is well"),
-        pytest.param("x.x.x.", [], id="single failures"),
-        pytest.param("xx", [DOWN], id="two in a row"),
-        pytest.param("xxxxxxx", [DOWN], id="repeats are not logged"),
-        pytest.param("xx.", [DOWN, ("3", "20.0", "source.recovered", "info")], id="back at the third"),
-        pytest.param("xxxxx...", [DOWN, ("6", "50.0", "source.recovered", "info")], id="back for good"),
-        pytest.param(
-            ".x.xx.",
-            [("2", "failure 4", "source.down", "warning"), ("3", "20.0", "source.recovered", "info")],
-            id="only failures in a row count",
-        ),
-    ],
-)
-def test_only_transitions_are_logged(script: str, logged: list[tuple[str, ...]]) -> None:
-    """Down is logged once at the second failure in a row, up once with `attempts` and `down_for_s`."""
-    assert logged == _play(script, source_record())
-
-
-def test_failing_source_is_recorded() -> None:
-    """The record has the number of failures in a row, the last error, and the time of the first failure."""
-    status = source_record()
-
-    _play(".xxx", status)
-
-    assert (3, 3, True) == (status.failures, status.failures_total, status.is_down)
-    assert ("failure 3", WALL_0 + 10, WALL_0) == (
-        status.last_error,
-        status.failing_since,
-        status.last_success_at,
-    )
-
-
-def test_success_resets_everything_but_the_total() -> None:
-    """After a success no error is left, and only the total number of failures stays."""
-    status = source_record()
-
-    _play("xxx.", status)
-
-    assert (0, 3, False) == (status.failures, status.failures_total, status.is_down)
-    assert (None, None, WALL_0 + 30) == (status.last_error, status.failing_since, status.last_success_at)
+        assert lines == _play(script, status), script
+        assert (failures, script.count("x"), failures > 1) == (
+            *(status.failures, status.failures_total),
+            status.is_down,
+        )
+        assert (f"failure {len(script) - 1}", WALL_0 + since) * bool(failures) == tuple(
+            filter(None, (status.last_error, status.failing_since))
+        )
+        assert success == status.last_success_at, script
 
 
 @pytest.mark.parametrize("step_s", [-3600.0, 3600.0])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from actors.core.cooperative import run_now
 from actors.core.messages import ListId, Payload, SourceName
-from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE
+from actors.pipeline.stream_feed import REFRESH_SCOPE
 from actors.sources.betfair.market import MarketNames
 from tests.support.builders.betfair import PRICES, definition, delta, image, line, market
-from tests.support.systems.betfair_board import EXCHANGE, Follower
+from tests.support.systems.betfair_board import Follower
 
 SUSPENDED = delta({"id": "1.1", "marketDefinition": definition(status="SUSPENDED")})
 
@@ -18,17 +18,6 @@ def _live() -> Follower:
     follower.connect()
     follower.take(line(image(market("1.1"), market("1.2"))))
     return follower
-
-
-def test_market_is_suspended_while_an_image_is_incomplete() -> None:
-    """The message removes that market and confirms none of the others."""
-    follower = _live()
-    before = follower.snapshot.books[EXCHANGE].lists[SCOPE]
-    follower.session.refresh()
-    heard = follower.take(line(SUSPENDED))
-
-    assert ({"1.2": PRICES}, False) == (follower.shown(), heard.reaction.vouches)
-    assert before == follower.snapshot.books[EXCHANGE].lists[SCOPE]
 
 
 def test_a_recorded_request_for_an_image_is_repeated() -> None:

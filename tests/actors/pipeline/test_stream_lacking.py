@@ -8,14 +8,13 @@ import pytest
 from actors.core.errors import TransportError
 from actors.monitoring.status import BookmakerStatus
 from actors.runtime.actor import ActorStatus
-from tests.support.builders.betfair import HOME, Json, catalogue, change, delta, image, market, offers
+from tests.support.builders.betfair import Json, catalogue, delta, image, market, offers
 from tests.support.peers.exchange import granted_with
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
 
 pytestmark = pytest.mark.anyio
 
 UNDEFINED: Json = {"id": "1.9", "img": True, "rc": offers()}
-BETTER = delta(change("1.1", {"id": HOME, "batb": [[0, 2.1, 5]]}), clk="c2")
 
 
 async def test_image_is_requested_for_a_part_that_could_not_be_applied() -> None:
@@ -54,19 +53,6 @@ async def test_image_is_requested_once_a_minute_for_the_same_market() -> None:
         await anyio.sleep(1)
 
     assert ([2, 3], 5) == (counts, len(stage.subscriptions()))
-
-
-async def test_connection_after_such_a_message_begins_with_an_image() -> None:
-    """Whole messages after it do not make its clocks good."""
-    stage = StreamStage()
-    stage.answer = lambda request: granted_with(request, image(market(), UNDEFINED), BETTER)
-    async with running(stage):
-        await anyio.sleep(2)
-        stage.wire.close()
-        await anyio.sleep(2)
-
-    assert 2 == len(stage.opened)
-    assert [False] * 3 == ["clk" in request for request in stage.subscriptions()]
 
 
 @pytest.mark.parametrize(

@@ -126,15 +126,3 @@ async def test_server_may_set_another_heartbeat(told_ms: int | None, silence_s: 
         await anyio.sleep(1)
 
     assert (1, [0.0, silence_s + 0.5]) == (before, stage.opened)
-
-
-async def test_heartbeat_of_one_connection_does_not_apply_to_the_next() -> None:
-    """A new connection begins with the requested heartbeat, until the server sets another."""
-    stage = StreamStage()
-    stage.answer = lambda request: [{**granted(request)[0], "heartbeatMs": 15_000}]
-    async with running(stage, beats=False):
-        stage.answer = lambda _: []
-        stage.wire.close()
-        await anyio.sleep(0.5 + 10.0 + 1.5)
-
-    assert 3 == len(stage.opened)

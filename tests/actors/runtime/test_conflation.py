@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import product
 from typing import NamedTuple
@@ -201,19 +201,27 @@ def test_confirmation_moves_the_time_of_its_document() -> None:
     assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, 20.0) == merged
 
 
+def _received(mono: float) -> Document:
+    return _document(f"list-{mono}", mono)
+
+
 def test_newer_of_two_whole_deliveries_counts() -> None:
     """A document, a complete list and a withdrawal each replace an older delivery, whatever it is.
 
     Of two at one instant the later arrival counts.
     """
-    whole = [
-        lambda mono: _document(f"list-{mono}", mono),
-        lambda mono: batch([match("a")], received_mono=mono, list_id=f"list-{mono}"),
-        lambda mono: withdrawn(received_mono=mono),
-    ]
-    for make_old, make_new in product(
-        [*whole, lambda mono: batch(complete=False, received_mono=mono)], whole
-    ):
+
+    def complete(mono: float) -> Batch:
+        return batch([match("a")], received_mono=mono, list_id=f"list-{mono}")
+
+    def gone(mono: float) -> Batch:
+        return withdrawn(received_mono=mono)
+
+    def confirmation(mono: float) -> Batch:
+        return batch(complete=False, received_mono=mono)
+
+    whole: list[Callable[[float], Document | Batch]] = [_received, complete, gone]
+    for make_old, make_new in product([*whole, confirmation], whole):
         old, new, equal = make_old(1.0), make_new(2.0), make_new(1.0)
 
         assert new is merged_deliveries(old, new) is merged_deliveries(new, old)

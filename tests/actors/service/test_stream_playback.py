@@ -19,12 +19,10 @@ from tests.support.builders.betfair import (
     config,
     definition,
     delta,
-    heartbeat,
-    image,
     market,
     prices_of,
 )
-from tests.support.peers.exchange import Exchange, granted, granted_with
+from tests.support.peers.exchange import Exchange, granted
 from tests.support.systems.virtual_service import VirtualService, configured, until
 from tests.support.time.virtual import settle
 
@@ -95,26 +93,6 @@ async def test_prices_follow_each_message(tmp_path: Path) -> None:
         (4, other),
         (5, {"1.1": (2.04, 3.5, 3.9), **other}),
     ] == shown
-
-
-async def test_lost_connection_resumes(tmp_path: Path) -> None:
-    """Entries stay; the same subscription is sent with both clocks, and a patch has what was missed."""
-    async with _connected(tmp_path) as live:
-        await live.says(delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}), clk="clk-2"))
-        await live.says(heartbeat(clk="clk-3"))
-        patch = change("1.2", {"id": HOME, "batb": [[0, 1.55, 7]]})
-        missed = image(patch, ct="RESUB_DELTA", initialClk=None, clk="clk-4")
-        live.exchange.answer = lambda request: granted_with(request, missed)
-        live.exchange.wire.close()
-        await settle()
-        during = live.prices()
-        await until(lambda: len(live.exchange.opened) == 2)
-        first, second = live.exchange.subscriptions()
-
-        assert {"1.1": (2.04, 3.5, 4.0), "1.2": OTHER} == during
-        assert {"1.1": (2.04, 3.5, 4.0), "1.2": (1.55, 4.5, 7.0)} == live.prices()
-        assert {**first, "id": second["id"], "initialClk": "initial-1", "clk": "clk-3"} == second
-        assert 1 == live.source.failed_by["closed"]
 
 
 async def test_invalid_bytes_close_the_connection_only(tmp_path: Path) -> None:

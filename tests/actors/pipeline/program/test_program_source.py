@@ -43,19 +43,6 @@ sys.exit(3)
     assert "it ended with code 3: E! no more" == error
 
 
-async def test_the_environment_is_what_the_table_names(tmp_path: Path) -> None:
-    """A program sees its environment and its secrets, nothing of ours; its standard input is empty."""
-    text = """
-seen = {name for name in os.environ if name != "LC_CTYPE"}
-assert seen == {"PLACE", "KEY"}, seen
-assert sys.stdin.read() == ""
-listed(item(os.environ["KEY"]))
-"""
-    options = {"environment": {"PLACE": "here"}, "secrets": {"KEY": "of-the-test"}}
-    async with staged(tmp_path, text + FOR_EVER, **options) as stage:
-        await stage.until(lambda: stage.shown() == {"of-the-test": 2.1})
-
-
 async def test_standard_error_is_logged_by_level_without_secrets(tmp_path: Path) -> None:
     """Telegraf's prefixes give the level; a minute has 60 lines at most; long lines are cut."""
     text = """

@@ -14,7 +14,7 @@ from actors.core.errors import TransportError
 from actors.pipeline.program.source import ProgramSourceActor
 from actors.runtime.supervisor import ChildSpec
 from actors.sources.program.kind import KIND
-from tests.support.builders.programs import item, line, listed, upsert
+from tests.support.builders.programs import item, line, listed
 from tests.support.systems.program_stage import ProgramStage
 from tests.support.systems.scopes import Longest
 from tests.support.systems.supervision import supervised
@@ -140,17 +140,6 @@ async def test_lines_from_before_a_sleep_of_the_machine_are_not_believed() -> No
         await _sleep(5.5)
 
         assert (["silence"], False) == (list(script.context.status.failed_by), "2" in script.ids())
-
-
-async def test_a_match_that_alone_is_stale_leaves() -> None:
-    """The match that was spoken of stays as long as it holds itself."""
-    script = Script((0.0, listed(item("1"), item("2"))), *[(10.0, upsert("1"))] * 3)
-    async with _running(script):
-        await _sleep(28.0)
-        before = script.ids()
-        await _sleep(2.5)
-
-        assert ({"1", "2"}, {"1"}) == (before, script.ids())
 
 
 async def test_a_list_that_is_not_confirmed_is_withdrawn() -> None:
