@@ -25,21 +25,31 @@ NAMES = ("alder", "birch", "cedar")
 
 
 async def test_poison_batch_loses_no_other_batch() -> None:
-    """Batches applied before it but not committed, and batches waiting behind it, are both shown."""
+    """Batches applied before it but not committed, and batches waiting behind it, are both shown.
+
+    Only the (bookmaker, scope) of the batch loses its entries, and that is logged once.
+    """
     stage = AggregatorStage(*NAMES)
-    stage.intake.put_nowait(batch([match("applied")], bookmaker="alder"))
-    stage.intake.put_nowait(poison("birch", SCOPE))
-    stage.intake.put_nowait(batch([match("waiting")], bookmaker="cedar"))
+    for scope in (SCOPE, "other"):
+        stage.intake.put_nowait(batch([match(scope)], bookmaker="birch", scope=scope))
 
-    async with supervised(stage.child):
-        await settle()
+    with capture_logs() as logs:
+        async with supervised(stage.child):
+            await settle()
+            stage.intake.put_nowait(batch([match("applied")], bookmaker="alder"))
+            stage.intake.put_nowait(poison("birch", SCOPE))
+            stage.intake.put_nowait(batch([match("waiting")], bookmaker="cedar"))
+            await settle()
 
-        assert ["alder_applied", "cedar_waiting"] == stage.shown()
-        assert (["birch"], 1) == (stage.blamed, stage.status.board.dropped.number)
-        assert (1, ActorState.RUNNING) == (
-            stage.status.board.actor.crashes,
-            stage.status.board.actor.state,
-        )
+            assert ["alder_applied", "birch_other", "cedar_waiting"] == stage.shown()
+            assert (["birch"], 1) == (stage.blamed, stage.status.board.dropped.number)
+            assert (1, ActorState.RUNNING) == (
+                stage.status.board.actor.crashes,
+                stage.status.board.actor.state,
+            )
+
+    dropped = [line for line in logs if line["event"] == "batch.dropped"]
+    assert [("birch", SCOPE)] == [(line["bookmaker"], line["scope"]) for line in dropped]
 
 
 async def test_requeued_batch_does_not_replace_a_newer_one() -> None:
@@ -59,25 +69,6 @@ async def test_requeued_batch_does_not_replace_a_newer_one() -> None:
         await settle()
 
         assert ["alder_new"] == stage.shown()
-
-
-async def test_poison_batch_withdraws_its_own_list_only() -> None:
-    """Only the (bookmaker, scope) of the batch loses its entries, and that is logged once."""
-    stage = AggregatorStage(*NAMES)
-    for name in ("alder", "birch"):
-        stage.intake.put_nowait(batch([match("m1")], bookmaker=name))
-    stage.intake.put_nowait(batch([match("m2")], bookmaker="birch", scope="other"))
-
-    with capture_logs() as logs:
-        async with supervised(stage.child):
-            await settle()
-            stage.intake.put_nowait(poison("birch", SCOPE))
-            await settle()
-
-            assert (["alder_m1", "birch_m2"], 2) == (stage.shown(), stage.version)
-
-    dropped = [line for line in logs if line["event"] == "batch.dropped"]
-    assert [("birch", SCOPE)] == [(line["bookmaker"], line["scope"]) for line in dropped]
 
 
 async def test_reads_do_not_fail_during_crashes() -> None:

@@ -151,12 +151,19 @@ async def test_deltas_refer_to_a_first_image() -> None:
     assert ("gone",) == tuple(removal.source_match_id for removal in change.removals)
 
 
-async def test_only_deltas_are_sent_while_the_board_has_the_list() -> None:
-    """While the board holds the list, no further image is sent."""
+async def test_image_that_does_not_arrive_is_repeated_with_increasing_delays() -> None:
+    """After three seconds, then after twice as long each time, up to a third of the list's 12 s.
+
+    While the board holds the list only deltas are sent; then the first delay counts again.
+    """
     stage = Stage()
 
     async with supervised(stage.child):
-        assert "I" + "." * 99 == await stage.play(100, accept=True)
+        assert "I" + 11 * "." == await stage.play(12, accept=False)
+        assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
+        assert "I" + 99 * "." == await stage.play(100, accept=True)
+        stage.change_board(lambda board: run_now(board.withdraw(NAMES[0], SCOPE)))
+        assert ".I" + 11 * "." + "I.." == await stage.play(16, accept=False)
 
 
 async def test_request_is_answered_with_an_image() -> None:
@@ -173,27 +180,6 @@ async def test_request_is_answered_with_an_image() -> None:
 
     assert (True, False) == (second.complete, stage.context.refresh.is_set())
     assert first.list_id != second.list_id
-
-
-async def test_image_that_does_not_arrive_is_repeated_with_increasing_delays() -> None:
-    """After three seconds, then after twice as long each time, up to a third of the list's 12 s."""
-    stage = Stage()
-
-    async with supervised(stage.child):
-        assert "I" + 11 * "." == await stage.play(12, accept=False)
-        assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
-
-
-async def test_list_that_arrived_resets_the_delay() -> None:
-    """After an image has arrived, the next lost one is repeated after three seconds again."""
-    stage = Stage()
-
-    async with supervised(stage.child):
-        await stage.play(4, accept=False)
-        await stage.play(12, accept=True)
-        stage.change_board(lambda board: run_now(board.withdraw(NAMES[0], SCOPE)))
-
-        assert ".I" + 11 * "." + "I.." == await stage.play(16, accept=False)
 
 
 async def test_withdrawn_list_is_sent_again() -> None:

@@ -64,18 +64,47 @@ def _recorded(folder: Path, *records: Recorded, bookmakers: Sequence[RecordedBoo
     return write(folder / "feed.rec.zst", header(bookmakers=bookmakers), *records)
 
 
-def test_each_payload_with_a_change_is_one_commit(tmp_path: Path) -> None:
-    """Versions begin at the first receive time in milliseconds; a payload without a change makes none."""
-    path = _recorded(
-        tmp_path,
-        received(ONE, 0.5),
-        received(TWO, 1.5),
-        received(TWO, 2.5, list_id="again"),
-        received(ONE, 3),
-    )
+ENDING = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
+"""Of one of its two matches the kick-off was 1,600 s before the start."""
+OF_30_S: dict[str, Any] = {"list_id": "a", "stale_after_s": 30.0}
+LONG: dict[str, Any] = {"list_id": "a", "stale_after_s": 1e6}
+PLAYED: dict[str, tuple[list[Recorded], Shown]] = {
+    "a commit for each payload with a change": (
+        [received(ONE, 0.5), received(TWO, 1.5), received(TWO, 2.5, list_id="again"), received(ONE, 3)],
+        [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])],
+    ),
+    "a deadline from the time of the request or of a 304, a commit of its own": (
+        [
+            received(ONE, 10.125, **OF_30_S),
+            received(b"", 30.125, status=304, **OF_30_S),
+            received(b"", 70.125, status=304, **OF_30_S),
+            received(ONE, 80.125, **OF_30_S),
+        ],
+        [(10.125, 1, [2.0]), (30.125, 1, [2.0]), (60.0, 2, []), (70.125, 2, []), (80.125, 3, [2.0])],
+    ),
+    "a match that leaves three hours after its kick-off": (
+        [received(ENDING, 0.0, **LONG), received(ONE, 20_000.0)],
+        [(0.0, 1, [2.1, 2.1]), (9200.0, 2, [2.1]), (20_000.0, 3, [2.0])],
+    ),
+    "a match that a step of the wall clock ends, with the next payload": (
+        [
+            received(ENDING, 0.0, **LONG),
+            received(b"", 10.0, status=304, wall_s=9500.0, **LONG),
+            received(ONE, 20.0, wall_s=-3600.0),
+        ],
+        [(0.0, 1, [2.1, 2.1]), (10.0, 2, [2.1]), (20.0, 3, [2.0])],
+    ),
+}
 
-    assert FIRST + 500 == _playback(path).snapshot.version
-    assert [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])] == _shown(path)
+
+@pytest.mark.parametrize("case", PLAYED)
+def test_board_changes_at_these_moments(tmp_path: Path, case: str) -> None:
+    """Versions begin at the first receive time in milliseconds."""
+    records, expected = PLAYED[case]
+    path = _recorded(tmp_path, *records)
+
+    assert FIRST + int(1000 * records[0].received_s) == _playback(path).snapshot.version
+    assert expected == [(round(at, 3), version, prices) for at, version, prices in _shown(path)]
 
 
 def test_epoch_belongs_to_the_recordings(tmp_path: Path) -> None:
@@ -156,43 +185,6 @@ def _tick(matches: int, at_s: float, *, is_said: bool) -> Recorded:
     if not is_said:
         del message["is_image"]
     return received(msgspec.json.encode([message]), at_s)
-
-
-def test_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
-    """The deadline counts from the time of the request, and is a commit at its own time."""
-    path = _recorded(
-        tmp_path,
-        received(ONE, 10.125, list_id="a", stale_after_s=30.0),
-        received(b"", 30.125, list_id="a", stale_after_s=30.0, status=304),
-        received(b"", 70.125, list_id="a", stale_after_s=30.0, status=304),
-        received(ONE, 80.125, list_id="a", stale_after_s=30.0),
-    )
-
-    expected = [(10.125, 1, [2.0]), (30.125, 1, [2.0]), (60.0, 2, []), (70.125, 2, []), (80.125, 3, [2.0])]
-    assert expected == _shown(path)
-
-
-def test_match_leaves_when_it_is_over(tmp_path: Path) -> None:
-    """Three hours after kick-off (20:00 UTC, 1,600 s before the start), at that very second."""
-    body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
-    path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e6), received(ONE, 20_000.0))
-
-    assert [(0.0, 1, [2.1, 2.1]), (9200.0, 2, [2.1]), (20_000.0, 3, [2.0])] == [
-        (round(at, 3), version, prices) for at, version, prices in _shown(path)
-    ]
-
-
-def test_step_of_the_clock_is_followed(tmp_path: Path) -> None:
-    """Matches that a step of the wall clock ends are removed with the first payload after it."""
-    body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
-    path = _recorded(
-        tmp_path,
-        received(body, 0.0, list_id="a", stale_after_s=1e6),
-        received(b"", 10.0, list_id="a", stale_after_s=1e6, status=304, wall_s=9500.0),
-        received(ONE, 20.0, wall_s=-3600.0),
-    )
-
-    assert [(0.0, 1, [2.1, 2.1]), (10.0, 2, [2.1]), (20.0, 3, [2.0])] == _shown(path)
 
 
 def test_rounding_does_not_stop_the_clock(tmp_path: Path) -> None:
