@@ -177,7 +177,8 @@ def _of_handicaps(random: Random) -> tuple[Json, Json, Json]:
             {"id": team, **hc_of(handicap), "atb": [[price, size]]},
         )
     )
-    name, of_other = random.choice((("1.9", {}), ("1.9", {}), ("1.8", {"eventId": OTHER})))
+    name = random.choice(("1.9", "1.9", "1.8"))
+    of_other: dict[str, Any] = {"eventId": OTHER} if name == "1.8" else {}
     defined = handicap_definition(status=random.choice(STATES), **of_other)
     return change(name, runner), defined, handicaps(name, **of_other)
 

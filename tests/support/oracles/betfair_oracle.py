@@ -71,7 +71,7 @@ class Oracle:
         return (prices[0], prices[1], prices[2]) if len(active) == len(prices) == len(sides) else None
 
 
-def is_one_offer(prices: tuple[float, float, float]) -> bool:
+def is_one_offer(prices: tuple[float, ...]) -> bool:
     """Return whether the book sum is within the default bounds."""
     return min(prices) > 1 and 0.95 <= sum(1 / price for price in prices) <= 1.40
 
