@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from itertools import pairwise
 from math import inf
 from random import Random
@@ -12,6 +13,7 @@ from random import Random
 import anyio
 import msgspec
 import pytest
+from anyio.abc import TaskGroup
 from structlog.testing import capture_logs
 
 from actors.board.board import Board
@@ -123,16 +125,23 @@ class _Collector:
         return [entry.source_match_id for book in books for entry in book.entries]
 
 
-async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
-    """Once it has their leases, it answers each round."""
-    collector = _Collector()
+@asynccontextmanager
+async def _keeping(collector: _Collector) -> AsyncIterator[TaskGroup]:
+    """Run a keeper, which has its leases when the block begins, until it ends."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
+        yield tasks
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
+    """Once it has their leases, it answers each round."""
+    collector = _Collector()
+    async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
         beat = collector.server.data.beats[ME]
-        tasks.cancel_scope.cancel()
 
     assert ["m1"] == collector.committed()
     assert [WALL_0 + 3.0] == [record.at for record in collector.records() if record.books]
@@ -144,15 +153,12 @@ async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
 async def test_a_collector_with_something_overdue_does_not_beat() -> None:
     """Its lists are stale, and its aggregator does not withdraw them: nobody may believe it."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0, stale_after_s=5.0))
         await anyio.sleep(6.0)
         before = collector.server.data.beats[ME]
         await anyio.sleep(6.0)
         after = collector.server.data.beats[ME]
-        tasks.cancel_scope.cancel()
 
     assert before == after
 
@@ -161,13 +167,11 @@ async def test_a_collector_with_an_overdue_market_does_not_beat() -> None:
     """Nobody may believe any of its lists, until all its boards are in order."""
     book = Book(1, 1, deadline=6.0)
     collector = _Collector(Snapshot(1, {BOOKMAKER: book}, valid_until=6.0))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(9.0)
+    async with _keeping(collector):
+        await anyio.sleep(6.0)
         before = collector.server.data.beats[ME]
         await anyio.sleep(1.0)
         after = collector.server.data.beats[ME]
-        tasks.cancel_scope.cancel()
 
     assert before == after
 
@@ -175,10 +179,8 @@ async def test_a_collector_with_an_overdue_market_does_not_beat() -> None:
 async def test_the_matcher_ticks_with_a_version_when_a_match_begins() -> None:
     """By its own clock: until then its ticks show clients nothing new."""
     collector = _Collector(begins_at=WALL_0 + 3.0)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(5.0)
-        tasks.cancel_scope.cancel()
+    async with _keeping(collector):
+        await anyio.sleep(2.0)
     ticks = [
         (record.tick.wall >= WALL_0 + 3.0, at.sub == 0)
         for record, at in zip(collector.records(), collector.positions(), strict=True)
@@ -191,9 +193,7 @@ async def test_the_matcher_ticks_with_a_version_when_a_match_begins() -> None:
 async def test_links_of_side_events_are_committed_once() -> None:
     """The linker makes them again and again, until the board has them."""
     collector, links = _Collector(), SideLinks((), {})
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         for _ in range(3):
             collector.keeper.links.sides.put(links)
             await anyio.sleep(1.0)
@@ -201,7 +201,6 @@ async def test_links_of_side_events_are_committed_once() -> None:
         collector.keeper.links.applied(collector.positions()[-1])
         collector.keeper.links.sides.put(links)
         await anyio.sleep(1.0)
-        tasks.cancel_scope.cancel()
 
     assert not is_due_again
     assert 2 == sum(record.sides is not None for record in collector.records())
@@ -210,9 +209,7 @@ async def test_links_of_side_events_are_committed_once() -> None:
 async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
     """Its next commit is refused; then it takes the lease again, under another token, and lists all."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
         first = collector.server.data.leases[SOURCE].token
@@ -221,7 +218,6 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
         with capture_logs() as logs:
             await anyio.sleep(3.0)
         again = collector.server.data.leases[SOURCE].token
-        tasks.cancel_scope.cancel()
 
     assert SOURCE in collector.dropped
     assert again > first
@@ -235,9 +231,7 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
     """Others have committed as many since, so no version is lower; its next record or beat is refused."""
     collector = _Collector()
     collector.keeper.sources = {SOURCE: (BOOKMAKER,)}  # without ticks
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
         server, older = collector.server, copy.deepcopy(collector.server.data)
@@ -248,7 +242,6 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
         if not is_quiet:
             collector.change(batch([match("m1"), match("m2"), match("m3")], received_mono=5.0))
         await anyio.sleep(3.0)
-        tasks.cancel_scope.cancel()
 
     assert "e2" == server.data.epoch
     assert ["m1", "m2", *([] if is_quiet else ["m3"])] == sorted(collector.committed())
@@ -258,40 +251,31 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
 async def test_nothing_is_committed_of_a_source_that_another_has_taken() -> None:
     """The lease of links, which this collector still has, does not stand for it."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         leases = collector.server.data.leases
         leases[SOURCE] = Lease(leases[SOURCE].token + 1, OTHER)
         collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
-        tasks.cancel_scope.cancel()
 
     assert ([], True) == (collector.committed(), SOURCE in collector.dropped)
 
 
-def _two() -> tuple[_Collector, _Collector]:
-    """Return two collectors of one server."""
+async def test_a_collector_in_reserve_is_well() -> None:
+    """Another has all leases: that is no fault of this one, before and after the board began anew.
+
+    When the polls are lost, the collector that had a source takes it at once; its own polls go on.
+    """
     collector, other = _Collector(), _Collector()
     other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
-    return collector, other
-
-
-async def test_a_collector_in_reserve_is_well() -> None:
-    """Another has all leases: that is no fault of this one, before and after the board began anew."""
-    collector, other = _two()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector) as tasks:
         tasks.start_soon(other.keeper.run)
         await anyio.sleep(3.0)
         before = other.keeper.status.keeper.error
         collector.server.data = Data()
         await anyio.sleep(3.0)
         holders = {lease.collector for lease in collector.server.data.leases.values()}
-        tasks.cancel_scope.cancel()
 
-    assert {ME} == holders
+    assert ({ME}, {}, {}) == (holders, collector.taken, other.taken)
     assert (None, None) == (before, other.keeper.status.keeper.error)
 
 
@@ -315,13 +299,10 @@ async def test_any_number_of_sources_is_taken_in_four_looks() -> None:
 async def test_polls_are_permitted_until_another_may_take_over() -> None:
     """For 3 s from the sending of the last beat that the server has."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         before = collector.permitted[SOURCE]
         collector.wire.is_cut_back = True
         await anyio.sleep(6.0)
-        tasks.cancel_scope.cancel()
 
     assert 5.0 < before <= 3.0 + SILENT_S
     assert before == collector.permitted[SOURCE]
@@ -336,39 +317,18 @@ async def test_a_lease_whose_answer_was_lost_comes_with_its_polls() -> None:
     server.beat(OTHER, 1, {SOURCE: b"theirs"})
     server.depose(OTHER, server.data.beats[OTHER], encoded(Record(OTHER, leaves=True)))
     collector.keeper.store = _LosingStore(server, collector.wire, Seen())
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(5.0)
-        tasks.cancel_scope.cancel()
+    async with _keeping(collector):
+        await anyio.sleep(2.0)
 
     assert b"theirs" == collector.taken[SOURCE]
-
-
-async def test_when_polls_are_lost_whoever_knows_them_comes_first() -> None:
-    """A collector that had a source takes it at once, and its own polls go on; others wait."""
-    collector, other = _two()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
-        tasks.start_soon(other.keeper.run)
-        await anyio.sleep(3.0)
-        collector.server.data = Data()
-        await anyio.sleep(3.0)
-        holders = {lease.collector for lease in collector.server.data.leases.values()}
-        tasks.cancel_scope.cancel()
-
-    assert ({ME}, {}, {}) == (holders, collector.taken, other.taken)
 
 
 async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
     """Its list is withdrawn from the collector's own board; the keeper goes on."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(3.0)
+    async with _keeping(collector):
         collector.change(batch([match("m1"), match("m2", home=UNREADABLE)], received_mono=3.0))
         await anyio.sleep(2.0)
-        tasks.cancel_scope.cancel()
     (found, *_) = collector.requests
 
     assert isinstance(found, Rejection)
@@ -378,15 +338,13 @@ async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
 async def test_the_matcher_ticks_each_half_second() -> None:
     """By its own clocks, with the round that it has read; a version only while there are candidates."""
     collector = _Collector()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(collector.keeper.run)
-        await anyio.sleep(5.0)
+    async with _keeping(collector):
+        await anyio.sleep(2.0)
         idle, round_before = collector.positions(), collector.server.data.round
         shown, candidates = collector.shown.newest, Candidates({FixtureId("fx"): Candidate()})
         fixtures = msgspec.structs.replace(fixtures_of(shown), candidates=candidates)
         collector.shown.publish(msgspec.structs.replace(shown, fixtures=fixtures))
         await anyio.sleep(5.0)
-        tasks.cancel_scope.cancel()
     ticks = [record.tick for record in collector.records() if record.tick is not None]
 
     assert 0 < len(idle)
