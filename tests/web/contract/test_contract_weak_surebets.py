@@ -67,6 +67,7 @@ async def test_without_weak_nothing_is_shown_of_a_whole_line(site: Site) -> None
     site.publish("birch", match("m1"), of(WHOLE, (1.8, 2.1)))
     paths = [
         f"{FIXTURES}?market={WHOLE}",
+        f"{FIXTURES}?market={WHOLE}&bookmaker=alder,birch",
         f"{SUREBETS}?market={WHOLE}",
         f"{SUREBETS}?market=any",
         f"{SUREBETS}?market={WHOLE}&doubted=1",
@@ -77,11 +78,15 @@ async def test_without_weak_nothing_is_shown_of_a_whole_line(site: Site) -> None
     await stood(site)
     after = [await site.get(path) for path in paths]
     shown = await site.get(f"{SUREBETS}?market={WHOLE}&weak=1")
+    site.publish("alder", match("m1"), of(WHOLE, (2.2, 1.8)), match("m2"), of(WHOLE, (2.0, 1.8), "m2"))
+    anew = [await site.json(path) for path in paths]
 
     assert [(got.content, got.headers["etag"]) for got in before] == [
         (got.content, got.headers["etag"]) for got in after
     ]
-    assert [0] * 4 == [got.json()["fixtures_count"] for got in after[1:]]
+    assert [0] * 4 == [got.json()["fixtures_count"] for got in after[2:]]
+    assert [2, 2, 0, 0, 0, 0] == [found["fixtures_count"] for found in anew]
+    assert [None] * 4 == [fixture["surebet"] for found in anew[:2] for fixture in found["fixtures"]]
     assert [0, 1] == [got.json()["fixtures_count"] for got in (weak, shown)]
     assert weak.headers["etag"] != shown.headers["etag"]
     assert shown.json()["version"] > after[0].json()["version"]
