@@ -31,11 +31,11 @@ HOME = match("1", home="Home", start_time=int(WALL_0) + 86_400)
 OTHER = CollectorId("other")
 
 
-def _lines(cluster: MarketCluster, kind: Kind) -> list[Fixture]:
+def _lines(cluster: MarketCluster | Replica, kind: Kind) -> list[Fixture]:
     return [*markets_of(cluster.state.markets[kind])]
 
 
-def _handicap(cluster: MarketCluster) -> Fixture:
+def _handicap(cluster: MarketCluster | Replica) -> Fixture:
     (found,) = _lines(cluster, HANDICAP)
     return found
 
@@ -184,8 +184,10 @@ def test_match_begins_with_a_version_alone() -> None:
     cluster.tick(is_seen=False)
     before = _handicap(cluster).has_begun
     cluster.take(listed(soon, bookmaker=BIRCH))
+    joined = Replica(found=cluster.replica.kept())
 
     assert (False, True) == (before, _handicap(cluster).has_begun)
+    assert _handicap(joined).has_begun  # a handicap of before the kick-off would be a leg there alone
 
 
 def test_handicaps_are_shown_as_long_as_the_matcher_ticks() -> None:
