@@ -10,7 +10,7 @@ from actors.archive.checking import verdicts
 from actors.archive.days.reading import Reader, Row
 from actors.archive.folder import Folder
 from actors.archive.past import Elsewhere, Listed
-from actors.markets.market import Kind
+from actors.markets.market import Kind, parsed
 from tests.support.archive.kept import (
     ALDER,
     BIRCH,
@@ -244,3 +244,17 @@ def test_a_board_that_breaks_leaves_the_list_archived(tmp_path: Path) -> None:
 
 def _key(row: Row) -> tuple[int, str]:
     return row.past.version, row.past.id
+
+
+def test_a_market_that_stays_over_midnight_is_told_once(tmp_path: Path) -> None:
+    """The whole state that begins a day changes nothing."""
+    with kept(tmp_path, ManualClock(), OTHERS) as life:
+        for over in (1.9, 1.8):
+            first = match("m1").of_market(parsed(GOALS), (over, 2.0))
+            life.put_all([match("m1"), first], stale_after_s=1e6)
+        life.clock.pass_(13_000)
+        life.put_all([match("m1", prices=(2.2, 3.4, 3.9)), first], stale_after_s=1e6)
+        told = life.days.last_of_markets("alder_m1", 8)
+
+    (rows,) = told.values()
+    assert [1.8, 1.9] == [row.past.entry.match.odds[0] for row in rows if row.past.entry is not None]

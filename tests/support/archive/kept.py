@@ -61,10 +61,12 @@ class Kept:
             [each for name in names for each in listed(match(name, **more), markets)], bookmaker
         )
 
-    def put_all(self, matches: Sequence[Match], bookmaker: str = ALDER) -> int:
+    def put_all(
+        self, matches: Sequence[Match], bookmaker: str = ALDER, *, stale_after_s: float = 60.0
+    ) -> int:
         """Commit a list as it is, a second later, and write it; return the version."""
         self.clock.pass_(1)
-        self.board.put(bookmaker, *matches, stale_after_s=60.0)
+        self.board.put(bookmaker, *matches, stale_after_s=stale_after_s)
         self.write(self.steps)
         return self.version
 
