@@ -155,6 +155,7 @@ def test_a_link_is_found_explained_and_decided(
         _, explained = _printed(capsys, "links", "explain", "ba:m", "bb:m", url)
         twice = _printed(capsys, "links", "explain", "ba:m", "ba:m", url)
         _, suggested = _printed(capsys, "links", "suggest", url)
+        _, alone = _printed(capsys, "trace", "ba_m", url)
         unknown = [_printed(capsys, "links", "explain", name, url) for name in ("ba:nothing", "\udcff")]
         lists("ba", "Leeds", "Hull")
         lists("bb", "Qzx", "Vbn")
@@ -182,8 +183,10 @@ def test_a_link_is_found_explained_and_decided(
 
     assert "not linked: " in explained
     assert "day_moved" in explained
+    assert "prices: 0.000 apart" in explained
     assert (0, True) == (twice[0], "both are one event" in twice[1])
     assert '"ba:m"' in suggested
+    assert "not linked with bb:m" in alone
     assert [69, 69] == [code for code, _ in unknown] == down
     assert "nothing on the board has the id 'ba:nothing'" in unknown[0][1]
     assert "[[must]] 1" in rejected[0]
