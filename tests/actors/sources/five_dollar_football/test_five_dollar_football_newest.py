@@ -54,15 +54,32 @@ async def _never_again(service: VirtualService, match: str, first_s: int = 160) 
         assert not [each for each in _shown(service) if each[1] == match], f"second {second}"
 
 
-async def test_a_match_that_was_in_play_is_not_to_come_again(tmp_path: Path) -> None:
-    """It was moved, begun and ended, since the list of its day was read."""
+@pytest.mark.parametrize(
+    ("moved_s", "is_begun", "status", "later", "before"),
+    [
+        pytest.param(70.0, True, "in_play", "finished", {"7002"}, id="begun and ended"),
+        pytest.param(900.0, False, "finished", "finished", {"7002"}, id="off"),
+        pytest.param(900.0, False, "unknown", "unknown", {"7002"}, id="unknown"),
+        pytest.param(
+            158.0, False, "scheduled", "scheduled", {"7001", "7002"}, id="its new kick-off passes"
+        ),
+    ],
+)
+async def test_a_match_that_was_moved_is_not_to_come_at_its_old_kick_off(
+    tmp_path: Path, moved_s: float, *, is_begun: bool, status: str, later: str, before: set[str]
+) -> None:
+    """The list of its new kick-off says what it is; that of its day, of before, is older."""
     async with _day_read_once(tmp_path) as (service, venue):
-        venue.move(7001, WALL_0 + 70.0)
-        venue.begin(7001, None)
+        venue.move(7001, WALL_0 + moved_s)
+        if is_begun:
+            venue.begin(7001, None)
+        venue.fixtures[7001]["status"] = status
         await pass_to(150.0)
-        venue.fixtures[7001]["status"] = "finished"
+        shown = {name for _, name in _shown(service)}
+        venue.fixtures[7001]["status"] = later
 
         await _never_again(service, "7001")
+    assert before == shown
 
 
 async def test_a_match_does_not_come_back_when_another_of_its_kick_off_begins(tmp_path: Path) -> None:
@@ -77,28 +94,6 @@ async def test_a_match_does_not_come_back_when_another_of_its_kick_off_begins(tm
 
         await _never_again(service, "7001", 410)
     assert {"7002"} == left
-
-
-@pytest.mark.parametrize("status", ["finished", "unknown"])
-async def test_a_match_that_was_moved_and_is_off_is_withdrawn(tmp_path: Path, status: str) -> None:
-    """The list of its new kick-off says so, that of its old one is older."""
-    async with _day_read_once(tmp_path) as (service, venue):
-        venue.move(7001, WALL_0 + 900.0)
-        venue.fixtures[7001]["status"] = status
-        await pass_to(150.0)
-
-        await _never_again(service, "7001")
-
-
-async def test_a_match_that_was_moved_ends_with_its_new_kick_off(tmp_path: Path) -> None:
-    """It is shown until then, and not at its old one from then on."""
-    async with _day_read_once(tmp_path) as (service, venue):
-        venue.move(7001, WALL_0 + 158.0)
-        await pass_to(150.0)
-        before = _shown(service)
-
-        await _never_again(service, "7001")
-    assert {"7001", "7002"} == {name for _, name in before}
 
 
 async def test_a_list_that_is_read_later_counts_again(tmp_path: Path) -> None:

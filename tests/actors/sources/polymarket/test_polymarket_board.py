@@ -194,27 +194,26 @@ async def test_lines_are_shown_beside_the_result(tmp_path: Path) -> None:
     assert {(0.03, 10.0, result.url)} == terms
 
 
-async def test_without_the_option_results_alone_are_asked_for(tmp_path: Path) -> None:
-    """And with it the same of them."""
-    venue, _ = _venue()
-    async with opened(tmp_path, venue, until=6.0) as (service, web):
-        types = {request.url.params.get("sports_market_types", "") for request in web.requests}
-
-        assert {"101": RESULT} == _shown(service)
-    assert {"", "moneyline"} == types
-    assert {3} == {*map(len, venue.posted)}
-
-
-async def test_each_type_is_asked_for_by_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("config", "types", "shown"),
+    [
+        (CONFIG, {"", "moneyline"}, {"101": RESULT}),
+        (TEXT, {"", "moneyline", "totals", "spreads", BTTS}, EVERY_LINE),
+    ],
+    ids=["results alone", "every kind"],
+)
+async def test_each_type_is_asked_for_by_its_name(
+    tmp_path: Path, config: str, types: set[str], shown: dict[str, tuple[float, ...]]
+) -> None:
     """Look-alikes that come all the same are counted by theirs."""
     venue, _ = _venue()
-    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, web):
-        types = {request.url.params.get("sports_market_types", "") for request in web.requests}
-        await pass_to(12.0)
+    async with opened(tmp_path, venue, config, until=12.0) as (service, web):
+        found = {request.url.params.get("sports_market_types", "") for request in web.requests}
         counted = service.system.status.bookmakers[BookmakerId("polymarket")].rejected
 
-        assert counted["first_half_totals"] > 0
-    assert {"", "moneyline", "totals", "spreads", BTTS} == types
+        assert shown == _shown(service)
+        assert (counted["first_half_totals"] > 0) == (config is TEXT)
+    assert types == found
 
 
 async def test_match_that_is_over_takes_its_lines_along(tmp_path: Path) -> None:
