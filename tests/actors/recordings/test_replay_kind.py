@@ -14,7 +14,6 @@ from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from actors.board.published import Published
-from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Match
@@ -57,25 +56,36 @@ def _config(folder: Path, path: Path, options: str = "", key: str = "B365") -> P
     return config
 
 
-def _running(folder: Path, path: Path, options: str = "") -> AbstractAsyncContextManager[VirtualService]:
-    return configured(folder, REPLAY.format(path=path, options=options, key="B365"))
+def _running(
+    folder: Path, path: Path, options: str = "", key: str = "B365"
+) -> AbstractAsyncContextManager[VirtualService]:
+    return configured(folder, REPLAY.format(path=path, options=options, key=key))
 
 
-def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
-    """Return the matches on the board without the sources' times, which conflation can change."""
-    entries = [entry for chunk in snapshot.books[bookmaker].chunks for entry in chunk.entries]
-    return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries]
+def _boards(of: VirtualService | Playback) -> list[Published]:
+    published, markets = (
+        (of.system.published, of.system.markets)
+        if isinstance(of, VirtualService)
+        else (of.published, of.markets)
+    )
+    return [published, *markets.published.values()]
+
+
+def _matches(of: VirtualService | Playback, bookmaker: BookmakerId) -> list[Match]:
+    """Return the matches on all boards without the sources' times, which conflation can change."""
+    chunks = [chunk for board in _boards(of) for chunk in board.newest.books[bookmaker].chunks]
+    return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries_of(chunks)]
 
 
 def _prices(service: VirtualService) -> list[float]:
-    return [match.home_price for match in _matches(service.snapshot, CEDAR)]
+    return [match.home_price for match in _matches(service, CEDAR)]
 
 
-def _final(path: Path) -> Snapshot:
+def _played(path: Path) -> Playback:
     playback = Playback(open_sources(path, kind_named))
     for moment in playback.moments():
         run_now(playback.play(moment))
-    return playback.snapshot
+    return playback
 
 
 @pytest.mark.long
@@ -96,13 +106,13 @@ async def test_final_content_is_that_of_the_recording(
 ) -> None:
     """At any speed the final board is equal, with its rejections and withdrawals, and it stays."""
     path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
-    expected = _matches(_final(path), ALDER.id)
+    expected = _matches(_played(path), ALDER.id)
 
     async with _running(tmp_path, path, f"speed = {speed}") as service:
         await anyio.sleep(300)
-        after_minutes = _matches(service.snapshot, CEDAR)
+        after_minutes = _matches(service, CEDAR)
         await anyio.sleep(100)
-        later = _matches(service.snapshot, CEDAR)
+        later = _matches(service, CEDAR)
 
     assert expected == after_minutes == later
 
@@ -225,43 +235,16 @@ def _recorded(folder: Path, *bodies: bytes, **options: Any) -> Path:
     )
 
 
-def _with_markets(
-    folder: Path, path: Path, options: str = OTHERS, key: str = "B365"
-) -> AbstractAsyncContextManager[VirtualService]:
-    return configured(folder, REPLAY.format(path=path, options=options, key=key))
-
-
-def _file(folder: Path, path: Path, options: str = OTHERS) -> Path:
-    file = folder / "replay.toml"
-    file.write_text(REPLAY.format(path=path, options=options, key="B365"), "utf-8")
-    return file
-
-
-def _boards(of: VirtualService | Playback) -> list[Published]:
-    published, markets = (
-        (of.system.published, of.system.markets)
-        if isinstance(of, VirtualService)
-        else (of.published, of.markets)
-    )
-    return [published, *markets.published.values()]
-
-
-def _market_matches(of: VirtualService | Playback, bookmaker: BookmakerId) -> list[Match]:
-    """Return the matches on all boards without the sources' times, which conflation can change."""
-    chunks = [chunk for board in _boards(of) for chunk in board.newest.books[bookmaker].chunks]
-    return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries_of(chunks)]
-
-
 def _market_prices(of: VirtualService | Playback, bookmaker: BookmakerId = CEDAR) -> dict[str, float]:
     """Return the first price of each market of the one match."""
-    return {str(match.market): match.prices[0] for match in _market_matches(of, bookmaker)}
+    return {str(match.market): match.prices[0] for match in _matches(of, bookmaker)}
 
 
 async def test_markets_of_a_recording_are_shown(tmp_path: Path) -> None:
     """Each has the recorded prices, changes with them, and leaves with them."""
     path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL, one_match("1.94"))
 
-    async with _with_markets(tmp_path, path) as service:
+    async with _running(tmp_path, path, OTHERS) as service:
         totals = []
         for second in (5, 15, 25, 35):
             await anyio.sleep(second - anyio.current_time())
@@ -275,11 +258,9 @@ async def test_1x2_alone_is_shown_unless_markets_are_named(tmp_path: Path) -> No
     """Whatever the recording has; the matches of 1X2 do not differ in any field."""
     path, found = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL), []
     for options in ("", OTHERS):
-        async with _with_markets(tmp_path, path, options) as service:
+        async with _running(tmp_path, path, options) as service:
             await anyio.sleep(40)
-            found.append(
-                [match for match in _market_matches(service, CEDAR) if not match.odds or not options]
-            )
+            found.append([match for match in _matches(service, CEDAR) if not match.odds or not options])
             assert bool(options) == bool(service.system.markets.updaters)
 
     assert found[0] == found[1] != []
@@ -294,17 +275,14 @@ async def test_final_markets_are_those_of_the_recording(tmp_path: Path, speed: s
     async with configured(tmp_path, CONFIG.replace("seed = 7", f"seed = 7\n{markets}"), out=out):
         await anyio.sleep(60)
     path = out / "simulated.rec.zst"
-    playback = Playback(open_sources(path, kind_named))
-    for moment in playback.moments():
-        run_now(playback.play(moment))
-    expected = _market_matches(playback, BookmakerId("alder"))
+    expected = _matches(_played(path), BookmakerId("alder"))
 
-    async with _with_markets(tmp_path, path, f"{markets}\nspeed = {speed}", "sharp") as service:
+    async with _running(tmp_path, path, f"{markets}\nspeed = {speed}", "sharp") as service:
         await anyio.sleep(100)
-        shown = _market_matches(service, CEDAR)
+        shown = _matches(service, CEDAR)
         await anyio.sleep(100)
 
-        assert expected == shown == _market_matches(service, CEDAR)
+        assert expected == shown == _matches(service, CEDAR)
     assert {*Kind} == {match.market.kind for match in expected}
 
 
@@ -312,7 +290,7 @@ async def test_fresh_list_has_all_markets(tmp_path: Path) -> None:
     """A bookmaker that requests one gets the markets of the recording's present moment."""
     path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"))
 
-    async with _with_markets(tmp_path, path) as service:
+    async with _running(tmp_path, path, OTHERS) as service:
         await anyio.sleep(15)
         service.system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
         await anyio.sleep(31)
@@ -337,7 +315,7 @@ async def test_a_market_is_shown_if_both_sources_believe_its_sum(
     """That of the recording, and that which plays it."""
     path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=recorded)
 
-    async with _with_markets(tmp_path, path, f"{OTHERS}\n{options}") as service:
+    async with _running(tmp_path, path, f"{OTHERS}\n{options}") as service:
         await anyio.sleep(5)
 
         assert {"1x2": 2.1, HANDICAP: 1.88} == _market_prices(service)
@@ -354,7 +332,7 @@ async def test_rule_of_handicaps_in_play_is_that_of_the_recorded_source(
     options = {**RECORDED_MARKETS, "kind": kind}
     path = write(tmp_path / "feed.rec.zst", header(kind=kind, options=options, bookmakers=(venue,)))
 
-    async with _with_markets(tmp_path, path, key=key) as service:
+    async with _running(tmp_path, path, OTHERS, key) as service:
         assert [from_now] == [
             about.counts_from_now for about in fixtures_of(service.snapshot).terms.roster.values()
         ]
@@ -363,7 +341,7 @@ async def test_rule_of_handicaps_in_play_is_that_of_the_recorded_source(
 def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
     """The error names it, the recording, and the markets that there are."""
     path = _recorded(tmp_path, one_match())
-    file = _file(tmp_path, path, 'markets = ["over_under", "btts"]')
+    file = _config(tmp_path, path, 'markets = ["over_under", "btts"]')
 
     with pytest.raises(ConfigError) as caught:
         load(file, {})
@@ -375,7 +353,7 @@ def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
 
 def test_check_of_a_configuration_lists_markets_of_a_recording(tmp_path: Path) -> None:
     """Those that its source read, and those of them that are shown."""
-    file = _file(tmp_path, _recorded(tmp_path, one_match()), 'markets = ["over_under"]')
+    file = _config(tmp_path, _recorded(tmp_path, one_match()), 'markets = ["over_under"]')
 
     has = "recording of football_data: bookmakers B365; markets 1x2, over_under, asian_handicap"
     assert f"  {has}, of which 1x2, over_under shown" in [*configuration_lines(file, load(file, {}))]
@@ -385,9 +363,9 @@ async def test_recording_of_an_earlier_release_has_1x2_alone(tmp_path: Path) -> 
     """It has no option `markets`: it plays as it did, and other markets cannot be asked of it."""
     path = write(tmp_path / "feed.rec.zst", header(bookmakers=(ALDER,)), received(one_match(), 0.0))
 
-    async with _with_markets(tmp_path, path, "") as service:
+    async with _running(tmp_path, path, "") as service:
         await anyio.sleep(5)
 
         assert {"1x2": 2.1} == _market_prices(service)
     with pytest.raises(ConfigError, match=r"did not read, must be of 1x2$"):
-        load(_file(tmp_path, path), {})
+        load(_config(tmp_path, path, OTHERS), {})
