@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import date
 from errno import EIO
@@ -175,13 +176,32 @@ def test_a_folder_that_cannot_be_is_an_error_of_the_configuration(tmp_path: Path
         Folder.hold(tmp_path / "file" / "folder")
 
 
-@pytest.mark.parametrize("content", [b"", b"x" * 5000, b"SQLite format 3\0" + bytes(2000)])
-def test_a_damaged_day_is_set_aside(tmp_path: Path, content: bytes) -> None:
-    """The service starts and warns, versions go on, and the day is kept under another name."""
+def _of_no_format(day: Path) -> bytes:
+    with closing(sqlite3.connect(day)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    return day.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda _: b"",
+        lambda _: b"x" * 5000,
+        lambda _: b"SQLite format 3\0" + bytes(2000),
+        _of_no_format,
+    ],
+    ids=["empty", "no database", "nothing behind its head", "another format"],
+)
+def test_a_damaged_day_is_set_aside(tmp_path: Path, damaged: Callable[[Path], bytes]) -> None:
+    """The service starts and warns, versions go on, and the day is kept under another name.
+
+    It is never guessed what another format means.
+    """
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
     (day,) = tmp_path.glob("*.db")
+    content = damaged(day)
     day.write_bytes(content)
     clock.pass_(5)
     with kept(tmp_path, clock) as life:
@@ -207,20 +227,6 @@ def test_a_day_that_another_program_holds_is_not_damaged(tmp_path: Path) -> None
 
     assert ["alder_m1"] == during
     assert [] == [*tmp_path.glob("*.bad")]
-
-
-def test_a_day_of_another_format_is_set_aside(tmp_path: Path) -> None:
-    """It is never guessed what it means."""
-    clock = ManualClock()
-    with kept(tmp_path, clock) as life:
-        life.put("m1")
-    (day,) = tmp_path.glob("*.db")
-    connection = sqlite3.connect(day)
-    connection.execute("PRAGMA user_version = 0")
-    connection.close()
-    with kept(tmp_path, clock) as life:
-        assert Path(f"{day}.bad").exists()
-        assert ["alder_m2"] == life.ids(life.put("m2"))
 
 
 def test_a_sealed_day_that_is_the_last_again_is_verified(tmp_path: Path) -> None:

@@ -70,22 +70,18 @@ def test_a_market_leaves_with_its_reason(tmp_path: Path) -> None:
     assert [(f"alder_m1 {GOALS}", went, "withdrawn"), ("alder_m1 btts", stale, "stale")] == left(tmp_path)
 
 
-def test_without_another_market_a_day_is_as_before(tmp_path: Path) -> None:
-    """The same tables, and the format that earlier releases read, though sources may list other markets."""
-    with kept(tmp_path, ManualClock(), OTHERS) as life:
-        life.put("m1")
-    (day,) = tmp_path.glob("*.db")
+def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
+    """From its first other market on it is of another format; all before can still be read.
 
+    Until then it has the tables and the format that earlier releases read, though sources may list others.
+    """
+    clock = ManualClock()
+    with kept(tmp_path, clock, OTHERS) as life:
+        first = life.put("m1")
+    (day,) = tmp_path.glob("*.db")
     assert [(1,)] == queried(day, "PRAGMA user_version")
     assert [] == queried(day, "SELECT name FROM sqlite_master WHERE name LIKE 'market%' OR name = 'offers'")
     assert '"format":1,' in (tmp_path / "versions.json").read_text()
-
-
-def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
-    """From its first other market on it is of another format; all before can still be read."""
-    clock = ManualClock()
-    with kept(tmp_path, clock, ()) as life:
-        first = life.put("m1")
     with kept(tmp_path, clock, OTHERS) as life:
         second = life.put("m1", handicap=(1.8, 2.1))
         ids = [life.days.at_version(None, version) for version in (first,)]
