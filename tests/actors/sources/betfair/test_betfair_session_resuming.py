@@ -104,28 +104,18 @@ def test_known_markets_are_not_confirmed_by_a_new_connection() -> None:
     assert ("initial-1", "clk-1") == stage.presented()
 
 
-def test_expired_clock_on_an_open_connection() -> None:
-    """A new subscription is sent at once, on the same connection."""
-    stage = live(market())
+def test_expired_clock_is_not_sent_again() -> None:
+    """A new subscription is sent at once on an open connection; the next one begins without a clock."""
+    stage, closed = live(market()), live(market())
     stage.connect()
     stage.receive(failure("INVALID_CLOCK", closed=False, id=4))
-
-    assert (5, False, False) == (
-        stage.sent[-1]["id"],
-        "clk" in stage.sent[-1],
-        "initialClk" in stage.sent[-1],
-    )
-    assert {"1.1": PRICES} == shown(stage.receive(image(market(), id=5)))
-
-
-def test_expired_clock_on_a_closed_connection() -> None:
-    """The next connection begins without a clock."""
-    stage = live(market())
-    stage.connect()
+    closed.connect()
     with pytest.raises(SourceError) as caught:
-        stage.receive(failure("INVALID_CLOCK", id=4))
+        closed.receive(failure("INVALID_CLOCK", id=4))
 
-    assert ("invalid_clock", (None, None)) == (caught.value.reason, stage.presented())
+    assert (5, set()) == (stage.sent[-1]["id"], {"clk", "initialClk"} & stage.sent[-1].keys())
+    assert {"1.1": PRICES} == shown(stage.receive(image(market(), id=5)))
+    assert ("invalid_clock", (None, None)) == (caught.value.reason, closed.presented())
 
 
 SUSPENDED = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
@@ -174,7 +164,10 @@ def test_new_image_is_requested_once() -> None:
 
 
 def test_unreliable_stream_is_withdrawn_at_once() -> None:
-    """The list is withdrawn once; messages have no effect until a reliable one, which requests an image."""
+    """Once, also before its image; messages have no effect until a reliable one, which asks for one."""
+    early = Stage()
+    early.connect()
+    reactions = [early.receive(heartbeat(status=503)), early.receive(image(market()))]
     stage = live(market())
     first = stage.receive({"op": "mcm", "id": 2, "status": 503})
     more = stage.receive(delta(BETTER, status=503))
@@ -190,16 +183,8 @@ def test_unreliable_stream_is_withdrawn_at_once() -> None:
         stage.sent[-1]["op"],
     )
     assert {"1.1": PRICES} == shown(fresh)
-
-
-def test_unreliable_stream_before_its_image() -> None:
-    """The list is withdrawn also before its image, and the image that arrives then is requested again."""
-    stage = Stage()
-    stage.connect()
-    reactions = [stage.receive(heartbeat(status=503)), stage.receive(image(market()))]
-
     assert [True, False] == [reaction.withdraw for reaction in reactions]
-    assert (None, 3) == (reactions[1].image, stage.last_id)
+    assert (None, 3) == (reactions[1].image, early.last_id)
 
 
 def test_narrower_subscription_begins_with_an_image() -> None:
