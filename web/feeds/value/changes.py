@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.snapshot import Snapshot
-from actors.core.clock import Clock
+from actors.core.clock import Clock, worked_s
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
@@ -31,11 +31,15 @@ from web.feeds.value.asked import AskedValues
 from web.feeds.value.judging import JUDGED, Judging, confirmed_at
 from web.feeds.value.lists import Values
 
-FRESH_S: Final = 0.5
-"""For so many seconds a look is good for further clients."""
+FRESH_S, OLD_S = 0.5, 5.0
+"""A look is good for further clients for so many seconds at least, and at most."""
+SHARE: Final = 0.2
+"""The share of the time that looks may take up to then; with more to look at they are rarer."""
+FOLLOWED_S: Final = 60.0
+"""After so many seconds without a look nobody follows a kind of market by a reference any more."""
 KEPT: Final = 1_000
 """Looks after which ended values are forgotten; a client from before them needs the whole list."""
-MAX_FEEDS: Final = 16
+MAX_FEEDS: Final = 24
 """Pairs of a reference and a kind of market whose changes are noted."""
 _encode = msgspec.json.Encoder().encode
 
@@ -55,11 +59,13 @@ class _Noted(Struct, frozen=True):
 class _Feed:
     """The noted values of a kind of market by one reference, the latest change last.
 
-    Changes up to the look `began` are not known. `snapshot` is the board of the newest look.
+    Changes up to the look `began` are not known. `snapshot` is the board of the newest look, which took
+    the processor `took_s` seconds.
     """
 
     def __init__(self, snapshot: Snapshot, number: int) -> None:
         self.snapshot, self.looked_mono, self.began = snapshot, 0.0, number
+        self.took_s = 0.0
         self._noted: dict[FixtureId, _Noted] = {}
 
     def note(self, number: int, fixture: Fixture, values: tuple[tuple[Value, ValueV2], ...]) -> bool:
@@ -141,8 +147,11 @@ class FollowedValues:
         return max(self.newest if feed is None else feed.began for feed in feeds)
 
     def _is_fresh(self, view: FixtureView, reference: BookmakerId | None) -> bool:
-        feed = self._feeds.get((view.market.kind, reference))
-        is_young = feed is not None and self._clock.now().mono - feed.looked_mono < FRESH_S
+        feed, now = self._feeds.get((view.market.kind, reference)), self._clock.now().mono
+        if feed is None:
+            return False
+        took_s = sum([each.took_s for each in self._feeds.values() if now - each.looked_mono < FOLLOWED_S])
+        is_young = now - feed.looked_mono < min(max(FRESH_S, took_s / SHARE), OLD_S)
         return is_young and self._is_valid(view, reference)
 
     def _is_valid(self, view: FixtureView, reference: BookmakerId | None) -> bool:
@@ -157,16 +166,19 @@ class FollowedValues:
         self._feeds[view.market.kind, reference] = feed
         feed.snapshot, feed.looked_mono = snapshot, self._clock.now().mono
         kept, listed, is_other = self._judging.kept_of(view, snapshot, reference), set[FixtureId](), False
+        took_s = 0.0
         for chunk in fixtures_of(snapshot).chunks:
             for begin in range(0, len(chunk.entries), JUDGED):
-                now = self._clock.now()
+                now, began_s = self._clock.now(), worked_s()
                 for fixture in chunk.entries[begin : begin + JUDGED]:
                     listed.add(fixture.id)
                     values = kept.values(fixture, snapshot.books, now)
                     forms = tuple([(value, value_v2(value, fixture, names, 0.0)) for value in values])
                     is_other |= feed.note(number, fixture, forms)
+                took_s += worked_s() - began_s
                 yield
         is_other |= feed.end(number, listed)
+        feed.took_s = took_s
         feed.forget(number - KEPT)
         self.newest = number if is_other or feed.began == number else self.newest
         if len(self._feeds) > MAX_FEEDS:

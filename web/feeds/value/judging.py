@@ -18,7 +18,7 @@ from actors.value.kept import KeptValues
 from actors.value.values import Value, ValueTerms
 from web.feeds.subscribers import Live
 
-MAX_KEPT: Final = 16
+MAX_KEPT: Final = 24
 """Pairs of a reference and a kind of market whose judgements are kept."""
 JUDGED: Final = 4
 """Fixtures judged in a step: with 50 bookmakers two milliseconds if all of them have changed."""
