@@ -176,6 +176,19 @@ async def test_the_oldest_make_room() -> None:
     assert 1 == sum(line["event"] == "alerts.dropped" for line in logged)
 
 
+async def test_a_drop_is_counted_at_the_receiver_that_misses_it() -> None:
+    """Also of alerts that came too fast to be queued."""
+    with capture_logs() as logged:
+        async with lived(Receivers(), max_alerts=2) as life:
+            for number, name in enumerate("aabb"):
+                life.delivery.offer(alert(number, name))
+
+    assert (["a"], 2) == (
+        [line["receiver"] for line in logged if line["event"] == "alerts.dropped"],
+        life.status.dropped,
+    )
+
+
 async def test_a_day_is_the_longest_wait() -> None:
     """A message of a day ago says nothing about now: it is dropped, and newer ones arrive."""
     peers = Receivers()
