@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import resource
 import socket
 from contextlib import closing
 
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.support.builders.messages import match
 from tests.support.systems.site import NAMES, Site
+from web.server.descriptors import PER_SOURCE, RESERVE, fitted
 from web.server.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, listen
 
 SMALL = 4096
@@ -40,6 +42,15 @@ def _unsent(connection: socket.socket) -> int:
 def _pair(listener: Listener) -> tuple[socket.socket, socket.socket]:
     client = socket.create_connection(listener.getsockname()[:2])
     return client, listener.accept()[0]
+
+
+def test_clients_leave_descriptors_to_the_service_and_its_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the others is for connections."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, 1000))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    found = [fitted(10_000, 10, 10, sources)[0].connections for sources in (0, 30)]
+
+    assert [(1000 - RESERVE) // 3, (1000 - RESERVE - 30 * PER_SOURCE) // 3] == found
 
 
 @pytest.mark.parametrize("host", _hosts())
