@@ -63,9 +63,8 @@ def _image(*markets: Json, **options: Any) -> Told:
 
 def _but(line: float, *odds: float) -> dict[str, tuple[float, ...]]:
     """Return all lines, one of them without prices or with these."""
-    return {**{name: prices for name, prices in EVERY.items() if name != IDS[line]}} | (
-        {IDS[line]: odds} if odds else {}
-    )
+    changed: dict[str, tuple[float, ...]] = {**EVERY, IDS[line]: odds}
+    return {name: prices for name, prices in changed.items() if prices}
 
 
 def _defined(**changes: Any) -> Json:

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from actors.markets.market import Kind
-from tests.support.builders.betfair import Json, heartbeat, line, recorded, recordings
+from tests.support.builders.betfair import Json, line, recorded, recordings
 from tests.support.oracles.betfair_lines import LineOracle
 from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
 from tests.support.systems.betfair_board import EXCHANGE, Follower, Gated
@@ -128,22 +128,6 @@ def test_all_recordings_are_tested() -> None:
     assert {
         path.name for path in (*recordings("*mcm*"), *recordings("stream*"), *recordings("his*"))
     } == played
-
-
-@pytest.mark.long
-def test_heartbeats_change_nothing() -> None:
-    """A heartbeat after every message confirms the board and does not change it."""
-    pair = Pair()
-    for raw in recorded(STREAM):
-        pair.take(_with_ids(json.loads(raw), id=2))
-        before = pair.ours.snapshot.books
-        heard = pair.ours.take(line(heartbeat()))
-
-        assert heard.reaction.vouches
-        assert [book.chunks for book in pair.ours.snapshot.books.values()] == [
-            book.chunks for book in before.values()
-        ]
-    pair.compare(pair.theirs.markets())
 
 
 def _of_one_version(messages: list[Json]) -> list[Json]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +19,6 @@ from actors.sources.the_odds_api.kind import KIND, check_key
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.builders import reading
 from tests.support.builders.the_odds_api import API_KEY, event, market
-from tests.support.recordings import the_odds_api
 
 OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))
 HOME, AWAY = "Alder Town", "Birch United"
@@ -330,24 +328,3 @@ def test_prices_without_a_time_do_not_lag() -> None:
     """Without a time of the answer no prices lag either."""
     assert ["m0"] == shown(answer(None, 21 * DAY_S, 0.0))[:1]
     assert ["m0", "m1"] == shown(answer(21 * DAY_S, 0.0), None)
-
-
-@pytest.mark.recordings
-def test_few_recorded_prices_lag() -> None:
-    """The time of the answer is taken as that of its newest price, with polls a minute apart."""
-    counted: Counter[str] = Counter()
-    for path in [*the_odds_api(), *the_odds_api("in_play*")]:
-        body = path.read_bytes()
-        listed = [lines for offer in json.loads(body) for lines in offer["bookmakers"]]
-        times = [table["last_update"] for lines in listed for table in lines["markets"]]
-        newest = max(datetime.fromisoformat(time).timestamp() for time in times)
-        for key in sorted({lines["key"] for lines in listed}):
-            try:
-                admission = admitted(body, newest, key)
-            except PayloadError:
-                counted["lists"] += 1
-                continue
-            counted["shown"] += len(admission.batch.matches)
-            counted["lagging"] += admission.rejected["lagging"]
-
-    assert {"shown": 4031, "lagging": 66, "lists": 25} == counted
