@@ -124,28 +124,17 @@ def test_catalogue_is_requested_by_json_rpc(
     } == json.loads(request_.body)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_session_is_read() -> None:
+    """From both kinds of login, also of an account that may not bet; a refusal has a short reason."""
+    for body in [
         b'{"token":"abc=","product":"k","status":"SUCCESS","error":""}',
         b'{"sessionToken":"abc=","loginStatus":"SUCCESS"}',
         b'{"token":"abc=","product":"k","status":"LIMITED_ACCESS","error":"PENDING_AUTH"}',
         b'{"token":"abc=","sessionToken":null,"status":"SUCCESS","error":null}',
-    ],
-    ids=["interactive", "certificate", "limited", "null"],
-)
-def test_session_is_read(body: bytes) -> None:
-    """A session is read from both kinds of login, also for an account that may not bet."""
-    assert "abc=" == read_token(body)
-
-
-def test_refused_login_has_a_reason() -> None:
-    """The reason is short, whatever the answer contains."""
+    ]:
+        assert "abc=" == read_token(body), body
     for body, message in [
-        (
-            b'{"token":"","status":"FAIL","error":"INVALID_USERNAME_OR_PASSWORD"}',
-            "INVALID_USERNAME_OR_PASSWORD",
-        ),
+        (b'{"token":"","status":"FAIL","error":"INVALID_USERNAME"}', "INVALID_USERNAME"),
         (b'{"loginStatus":"CERT_AUTH_REQUIRED"}', "CERT_AUTH_REQUIRED"),
         (b'{"token":null,"status":"FAIL","error":"ACCOUNT_NOW_LOCKED"}', "ACCOUNT_NOW_LOCKED"),
         (b'{"token":"","status":"LIMITED_ACCESS","error":"PENDING"}', "PENDING"),
@@ -224,17 +213,13 @@ def _fault(**changes: Any) -> str | None:
     return None
 
 
-def test_valid_addresses_of_streams() -> None:
-    """Any host is allowed with TLS, and only this machine without it."""
+def test_addresses_of_streams() -> None:
+    """Any host is allowed with TLS, and only this machine without it; the error has option and value."""
     for url in [
         *("tls://stream-api.betfair.com:443", "tls://127.0.0.1:1", "tls://[::1]:65535", "tcp://[::1]:9000"),
         *("tcp://127.0.0.1:9000", "tcp://localhost:9000", "tls://stream-api-integration.betfair.com:443"),
     ]:
         assert None is _fault(stream_url=url), url
-
-
-def test_invalid_addresses_of_streams() -> None:
-    """The error has the option and its value."""
     for url in [
         *("tcp://stream-api.betfair.com:443", "tcp://127.0.0.1.example:443", "tcp://10.0.0.1:443"),
         *("tcp://localhost.example:9000", "tcp://127.0.0.1@stream.example:443", "tcp://127.0.0.2:443"),
@@ -242,35 +227,21 @@ def test_invalid_addresses_of_streams() -> None:
         *("https://stream-api.betfair.com:443", "stream-api.betfair.com:443", "", "TLS://x:443"),
         *("tls://user:pass@x:443", "tls://x:443\n", "tls://x:४४३"),
     ]:
-        fault = _fault(stream_url=url) or ""
-
-        assert fault.startswith(f"stream_url was {url!r}, must be tls://"), url
+        assert (_fault(stream_url=url) or "").startswith(f"stream_url was {url!r}, must be tls://"), url
 
 
-def test_valid_addresses_beside_the_stream() -> None:
-    """Any host is allowed with TLS, and only this machine without it; an empty address is off."""
-    for url in [
-        "",
-        "https://api.betfair.com/x",
-        "http://127.0.0.1:80/x",
-        "http://localhost/x",
-        "http://[::1]:80/x",
-    ]:
-        for name in ["catalogue_url", "login_url"]:
-            assert None is _fault(**{name: url}), (url, name)
-
-
-def test_credentials_are_never_sent_unencrypted() -> None:
-    """The host of an address decides, whatever the address looks like."""
+@pytest.mark.parametrize("name", ["catalogue_url", "login_url"])
+def test_credentials_are_never_sent_unencrypted(name: str) -> None:
+    """The host of an address decides, whatever the address looks like; an empty address is off."""
+    here = [f"http://{host}/x" for host in ("127.0.0.1:80", "localhost", "[::1]:80")]
+    for url in ["", "https://api.betfair.com/x", *here]:
+        assert None is _fault(**{name: url}), url
     for url in [
         *("http://api.betfair.com/x", "http://127.0.0.1.example/x", "http://localhost.example/x"),
         *("ftp://127.0.0.1/x", "https://", "https:///x", "https://user:pass@api.betfair.com/x"),
         *("http://127.0.0.1:80@api.example/x", "http://localhost:x@api.example/x", "http://127x0x0x1/x"),
     ]:
-        for name in ["catalogue_url", "login_url"]:
-            fault = _fault(**{name: url}) or ""
-
-            assert fault.startswith(f"{name} was {url!r}, must be https://"), (url, name)
+        assert (_fault(**{name: url}) or "").startswith(f"{name} was {url!r}, must be https://"), url
 
 
 def test_credentials_are_required() -> None:
