@@ -149,21 +149,36 @@ def _listed_match(**changed: Any) -> ListedMatch:
     return listed
 
 
+BARE = {key: value for key, value in EVENT.items() if key != "startTime"}
+SLUGS = (
+    ("xx-home-away", "https://polymarket.com/event/xx-home-away"),
+    ("../admin", None),
+    ("", None),
+    (None, None),
+)
+
+
 @pytest.mark.parametrize(
-    ("market", "fee"),
+    ("market", "field", "value"),
     [
-        ({"feesEnabled": False}, 0.0),
-        ({"feeSchedule": {"rate": 0.05, "exponent": 1}}, 0.05),
-        ({"feeSchedule": {"rate": 0.03, "exponent": 2}}, UNKNOWN_FEE),
-        ({"feeSchedule": {"rate": -0.03, "exponent": 1}}, UNKNOWN_FEE),
-        ({"feeSchedule": {"exponent": 1}}, UNKNOWN_FEE),
-        ({"feeSchedule": None}, UNKNOWN_FEE),
+        ({"feesEnabled": False}, "fee", 0.0),
+        ({"feeSchedule": {"rate": 0.05, "exponent": 1}}, "fee", 0.05),
+        ({"feeSchedule": {"rate": 0.03, "exponent": 2}}, "fee", UNKNOWN_FEE),
+        ({"feeSchedule": {"rate": -0.03, "exponent": 1}}, "fee", UNKNOWN_FEE),
+        *(({"feeSchedule": schedule}, "fee", UNKNOWN_FEE) for schedule in ({"exponent": 1}, None)),
+        ({"events": [{**BARE, "startDate": "2026-01-01T00:00:00Z"}]}, "start", START),
+        *(({"events": [{**EVENT, "slug": slug}]}, "url", url) for slug, url in SLUGS),
     ],
     ids=str,
 )
-def test_fee_is_that_of_the_market_or_unknown(market: dict[str, Any], fee: float) -> None:
-    """Only the formula that is known is reckoned with."""
-    assert fee == _listed_match(**market).fee
+def test_match_has_what_its_markets_and_its_event_say(
+    market: dict[str, Any], field: str, value: object
+) -> None:
+    """Only a fee of the known formula is reckoned with; a name that is no part of an address gives no page.
+
+    The kick-off is that of the market where the event has none; the opening of the market is another time.
+    """
+    assert value == getattr(_listed_match(**market), field)
 
 
 def test_token_is_that_of_yes() -> None:
@@ -176,27 +191,6 @@ def test_token_is_that_of_yes() -> None:
 
     assert isinstance(listed, ListedMatch)
     assert ("11", "21", "31") == listed.tokens
-
-
-def test_kick_off_is_that_of_the_market_where_the_event_has_none() -> None:
-    """It is written with a blank and an offset of two digits; the opening of the market is another time."""
-    event = {key: value for key, value in EVENT.items() if key != "startTime"}
-
-    assert START == _listed_match(events=[{**event, "startDate": "2026-01-01T00:00:00Z"}]).start
-
-
-@pytest.mark.parametrize(
-    ("slug", "url"),
-    [
-        ("xx-home-away", "https://polymarket.com/event/xx-home-away"),
-        ("../admin", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_page_of_a_match_is_that_of_its_event(slug: str | None, url: str | None) -> None:
-    """A name that is no part of an address gives none."""
-    assert url == _listed_match(events=[{**EVENT, "slug": slug}]).url
 
 
 def test_later_copy_of_a_market_counts() -> None:

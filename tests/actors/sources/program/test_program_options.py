@@ -32,9 +32,10 @@ def _options(**options: Any) -> ProgramOptions:
     ],
 )
 def test_what_cannot_work_is_refused(options: dict[str, Any], why: str) -> None:
-    """The error names the option."""
+    """The error names the option; silence is half of the staleness, unless it is configured."""
     with pytest.raises(ValueError, match=why):
         check(_options(**options), ("program",))
+    assert [15.0, 5.0] == [_options().longest_silence_s, _options(silence_s=5).longest_silence_s]
 
 
 def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,11 +56,14 @@ def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: p
     } == why
 
 
-@pytest.mark.parametrize("options", [{"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}])
-def test_what_no_process_can_have_is_refused(options: dict[str, Any]) -> None:
-    """No command, a NUL in it, a variable with a name that is none."""
-    with pytest.raises(msgspec.ValidationError):
-        _options(**options)
+def test_what_no_process_can_have_is_refused() -> None:
+    """No command, a NUL in it, a variable with a name that is none; another key than that of a program."""
+    for options in ({"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}):
+        with pytest.raises(msgspec.ValidationError):
+            _options(**options)
+    check_key("program")
+    with pytest.raises(ValueError, match="must be 'program'"):
+        check_key("other")
 
 
 def test_the_environment_is_hidden_and_its_secrets_are_credentials() -> None:
@@ -70,18 +74,6 @@ def test_the_environment_is_hidden_and_its_secrets_are_credentials() -> None:
     assert {"environment", "secrets"} == secret_names(ProgramOptions)
     assert {"hidden%20key", "hidden key", "hidden+key"} == {*credentials_of(options)}
     assert {"PLACE": "here", "KEY": "hidden key"} == environment_of(options)
-
-
-def test_silence_is_half_of_the_staleness() -> None:
-    """Unless it is configured."""
-    assert [15.0, 5.0] == [_options().longest_silence_s, _options(silence_s=5).longest_silence_s]
-
-
-def test_a_program_is_of_a_single_bookmaker() -> None:
-    """Its key says so."""
-    check_key("program")
-    with pytest.raises(ValueError, match="must be 'program'"):
-        check_key("other")
 
 
 FILE = ROOT / "docs" / "program.schema.json"
