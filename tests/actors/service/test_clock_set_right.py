@@ -54,17 +54,6 @@ async def test_clock_briefly_ahead_loses_no_match(tmp_path: Path, answer: Answer
         assert version == service.snapshot.version
 
 
-@Confirming
-async def test_clock_corrected_after_the_start_loses_no_match(tmp_path: Path, answer: Answer) -> None:
-    """A service that was started with a clock ahead shows all matches after the correction."""
-    async with _polling(tmp_path, answer, WALL + AHEAD_S) as service:
-        before = _shown(service)
-        service.clock.wall_shift_s = -AHEAD_S
-        await until(lambda: _shown(service) == {COUNT})
-
-        assert {0} == before
-
-
 @pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
 async def test_clock_an_hour_off_changes_nothing(tmp_path: Path, shift_s: float) -> None:
     """No match ends by it, so no list is requested again (faults.md, C12)."""

@@ -63,15 +63,6 @@ async def test_list_of_sports_is_fetched_soon_after_an_outage(
     assert [] != [at for at in stage.times(SPORTS_SCOPE) if at >= back]
 
 
-async def test_credits_unused_in_an_outage_are_kept() -> None:
-    """Requests that were never sent cost nothing: all leagues are polled again within half an interval."""
-    begin, back = 6 * HOUR, 18 * HOUR
-    stage = await played(out(begin, back, UNSENT), back + HOUR / 2, 240.0)
-    missing = [league for league in LEAGUES if not [at for at in stage.times(league) if at >= back]]
-
-    assert [] == missing
-
-
 async def test_attempts_in_an_outage_stay_within_the_credits() -> None:
     """Answers of a failing peer may be charged, so its attempts stay within the day's credits."""
     stage = await played(out(0.1 * HOUR, 12 * HOUR, FAILED), 12 * HOUR, 240.0)

@@ -14,7 +14,7 @@ from tests.support.builders.football_data import csv_bytes
 from tests.support.peers.azuro import Azuro
 from tests.support.peers.five_dollar_football import API_KEY, FiveDollarFootball
 from tests.support.peers.polymarket import Polymarket
-from tests.support.peers.web import Answer, Web, refusing, serving
+from tests.support.peers.web import Answer, Web, serving
 from tests.support.source_code import ROOT
 from tests.support.systems.virtual_service import configured, pass_to
 from tests.support.time.virtual import WALL_0
@@ -77,14 +77,3 @@ async def test_matches_of_all_three_venues_stand_in_one_row(
     assert [["azuro", "bet365", "polymarket"]] * 2 + alone == sorted(
         sorted(entry["id"].partition("_")[0] for entry in fixture["entries"]) for fixture in fixtures
     )
-
-
-async def test_without_a_network_nothing_is_shown(tmp_path: Path) -> None:
-    """Every source says so."""
-    async with configured(tmp_path, TEXT, web=Web(refusing)) as service:
-        await pass_to(60.0)
-        failing = {name: service.source(name).is_down for name in ("football_data", "polymarket", "azuro")}
-
-        assert [] == service.entries("bet365", "polymarket", "azuro")
-        assert {503} == {(await service.get()).status}
-    assert {True} == set(failing.values())

@@ -150,23 +150,16 @@ async def test_a_broken_file_of_links_is_told_by_its_own_line(tmp_path: Path) ->
 async def test_another_file_of_links_needs_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The decisions that hold do until then, whatever becomes of their file."""
+    """The decisions that hold do until then, whatever becomes of their file; a broken one is told."""
     monkeypatch.chdir(tmp_path)
     service = Service(tmp_path)
 
-    (line,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "links.toml"\n[board]'))
+    (good,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "links.toml"\n[board]'))
+    read = service.read
+    (broken,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "no.toml"\n[board]'))
 
-    assert (["links.file"], 0) == (line["needs_restart"], service.read)
-
-
-async def test_another_file_of_links_that_is_broken_is_told(tmp_path: Path) -> None:
-    """The file that holds is not at fault, and has no line that says so."""
-    service = Service(tmp_path)
-
-    (line,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "not_there.toml"\n[board]'))
-
-    assert ("configuration.rejected", []) == (line["event"], service.applied)
-    assert "links.file" in line["error"]
+    assert (["links.file"], 0) == (good["needs_restart"], read)
+    assert ("configuration.rejected", True) == (broken["event"], "links.file" in broken["error"])
 
 
 def test_the_order_of_bookmakers_is_one_of_the_lists(tmp_path: Path) -> None:
