@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.support.browsing import Complaints, OpenContext
 from tests.support.chromium import ARGUMENTS, EXECUTABLE
 from tests.support.systems.feed import Offered, offered
+from tests.support.systems.two_sources import Two, two_sources
 
 VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) => {
@@ -45,6 +46,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
     """Return a site whose prices the test sets; it runs for the tests of one file."""
     with offered(tmp_path_factory.mktemp("site")) as offers:
         yield offers
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
+    """Run a service with both sources for the tests of this file."""
+    with two_sources(tmp_path_factory.mktemp("two")) as two:
+        yield two
 
 
 @pytest.fixture

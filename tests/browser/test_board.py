@@ -8,13 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browsing import OpenContext
+from tests.support.browsing import DERBY, OpenContext, homes, row_of
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
 
 NAMES = ("Bet365", "bwin")
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
 EARLY = Fixture("Early Birds", "Grêmio", bet365=(1.5, 4.2, 6.5), time="12:30")
 ABROAD = Fixture("FC Süd", "SV Nord", bwin=(3.0, 3.1, 2.5), league="D1")
 
@@ -26,30 +25,10 @@ UNCOVERED = """() => [...document.querySelectorAll(".when, .who, .top")]
     .filter((cell) => cell.closest(".titles, .match").clientHeight > cell.offsetHeight)
     .map((cell) => cell.textContent)"""
 
-IN_ORDER = """async (leagues) => {
-    const { arranged } = await import("/static/arrange.js");
-    const { leaguesOf } = await import("/static/leagues.js");
-    const matches = leagues.map((league, at) => {
-        const key = `fx${at}`;
-        return { key, home: key, league, leagueId: `:${league}`, country: null, start: 4e9 + (at >> 1) };
-    });
-    const preferences = { leagues: [], matches: [] };
-    const rows = arranged(matches, { by: "league", leagues: leaguesOf(matches, 0), preferences });
-    return rows.flatMap(({ match }) => match?.league ?? []);
-}"""
-
-
-def _match(page: Page, home: str) -> Locator:
-    return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
-
 
 def _price(page: Page, home: str, bookmaker: str, outcome: str) -> Locator:
     name = re.compile(f"^{bookmaker}, {outcome}: ")
-    return _match(page, home).get_by_role("gridcell", name=name)
-
-
-def _homes(page: Page) -> Locator:
-    return page.locator(".match .team:first-child")
+    return row_of(page, home).get_by_role("gridcell", name=name)
 
 
 def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) -> None:
@@ -59,32 +38,22 @@ def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) ->
     page.goto(service.base)
 
     expect(page.locator(".body .league-title")).to_have_text(["Premier League (2)", "Bundesliga (1)"])
-    expect(_homes(page)).to_have_text(["Early Birds", "Home Town", "FC Süd"])
-    expect(_match(page, "Early Birds").locator(".hour")).to_have_text("13:30")
+    expect(homes(page)).to_have_text(["Early Birds", "Home Town", "FC Süd"])
+    expect(row_of(page, "Early Birds").locator(".hour")).to_have_text("13:30")
     expect(page.locator("#zone")).to_have_text(re.compile("Europe/Berlin"))
     expect(page.locator(".offer-title")).to_have_text(NAMES)
-    expect(_match(page, "Home Town").locator(".number")).to_have_text(
+    expect(row_of(page, "Home Town").locator(".number")).to_have_text(
         ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
     )
-    expect(_match(page, "FC Süd").locator(".number")).to_have_text(["", "", "", "3.00", "3.10", "2.50"])
+    expect(row_of(page, "FC Süd").locator(".number")).to_have_text(["", "", "", "3.00", "3.10", "2.50"])
     expect(page.locator("#simulated")).to_be_hidden()
-
-
-def test_leagues_of_nearly_equal_names_are_not_mixed(site: Offered, page: Page) -> None:
-    """Each stands in one piece, also where the order of names takes two for equal."""
-    site.offer(DERBY)
-    page.goto(site.start().base)
-
-    leagues = page.evaluate(IN_ORDER, ["Liga 1", "Liga 01"] * 3)
-
-    assert ["Liga 01"] * 3 + ["Liga 1"] * 3 == leagues
 
 
 def test_columns_that_stay_cover_what_runs_behind_them(site: Offered, page: Page) -> None:
     """They are as high as their row, of a match and of the titles."""
     site.offer(DERBY)
     page.goto(site.start().base)
-    expect(_match(page, "Home Town")).to_be_visible()
+    expect(row_of(page, "Home Town")).to_be_visible()
 
     assert [] == page.evaluate(UNCOVERED)
 
@@ -94,7 +63,7 @@ def test_prices_have_one_format(site: Offered, page: Page) -> None:
     site.offer(Fixture("Long", "Short", bet365=(1.001, 151.0, 1000.0), bwin=(1.005, 100.5, 999.95)))
     page.goto(site.start().base)
 
-    expect(_match(page, "Long").locator(".number")).to_have_text(
+    expect(row_of(page, "Long").locator(".number")).to_have_text(
         ["1.001", "151", "1000", "1.005", "100.5", "999.95"]
     )
     assert [] == page.evaluate(OVERFLOWING)
@@ -106,9 +75,9 @@ def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> 
     service = site.start()
     page.goto(service.base)
 
-    expect(_match(page, "Home Town").locator(".best")).to_have_text(["3.40", "3.90", "2.10", "3.90"])
-    expect(_match(page, "Home Town").get_by_role("gridcell", name="best price")).to_have_count(4)
-    expect(_match(page, "Early Birds").locator(".best")).to_have_count(0)
+    expect(row_of(page, "Home Town").locator(".best")).to_have_text(["3.40", "3.90", "2.10", "3.90"])
+    expect(row_of(page, "Home Town").get_by_role("gridcell", name="best price")).to_have_count(4)
+    expect(row_of(page, "Early Birds").locator(".best")).to_have_count(0)
 
 
 def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> None:
@@ -135,28 +104,28 @@ def test_filters_are_kept_in_the_address(site: Offered, page: Page) -> None:
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
-    expect(_homes(page)).to_have_count(3)
+    expect(homes(page)).to_have_count(3)
 
     page.locator("#which").click()
     page.get_by_role("button", name="Bet365").click()
     page.keyboard.press("Escape")
-    expect(_homes(page)).to_have_text(["Early Birds", "Home Town"])
+    expect(homes(page)).to_have_text(["Early Birds", "Home Town"])
     expect(page.locator(".offer-title")).to_have_text(["Bet365"])
     page.get_by_role("combobox", name="League", exact=True).select_option("Premier League")
     page.get_by_label("Search").fill("gremio EARLY")
-    expect(_homes(page)).to_have_text(["Early Birds"])
+    expect(homes(page)).to_have_text(["Early Birds"])
     expect(page.locator("#count")).to_have_text("1 of 3 matches")
     asked = {"bookmaker": ["bet365"], "league": [":Premier League"], "q": ["gremio EARLY"]}
     assert asked == parse_qs(urlsplit(page.url).query)
 
     page.reload()
-    expect(_homes(page)).to_have_text(["Early Birds"])
+    expect(homes(page)).to_have_text(["Early Birds"])
     expect(page.locator("#which")).to_contain_text("1 of 2")
     expect(page.locator("#bookmakers [data-bookmaker=bet365]")).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Search").fill("nobody")
     expect(page.locator("#empty")).to_contain_text("No match fits the filter")
     page.get_by_role("button", name="Show everything").click()
-    expect(_homes(page)).to_have_count(3)
+    expect(homes(page)).to_have_count(3)
     assert "" == urlsplit(page.url).query
 
 
@@ -168,7 +137,7 @@ def test_names_are_shown_as_they_are(site: Offered, page: Page) -> None:
     page.goto(f"{service.base}/?league=<b>&bookmaker=constructor&q=__proto__")
     page.get_by_role("button", name="Show everything").click()
 
-    expect(_homes(page)).to_have_text([hostile])
+    expect(homes(page)).to_have_text([hostile])
     assert 0 == page.locator("img, odds-board b").count()
 
 
@@ -177,7 +146,7 @@ def test_everything_can_be_used_with_the_keyboard(site: Offered, page: Page) -> 
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
-    expect(_homes(page)).to_have_count(3)
+    expect(homes(page)).to_have_count(3)
     grid, search = page.get_by_role("grid"), page.get_by_label("Search")
 
     page.keyboard.press("/")
@@ -224,7 +193,7 @@ def test_a_phone_shows_cards_that_open_into_all_bookmakers(site: Offered, contex
     service = site.start()
     page = context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True).new_page()
     page.goto(service.base)
-    derby = _match(page, "Home Town")
+    derby = row_of(page, "Home Town")
 
     expect(page.locator("odds-board")).to_have_attribute("data-layout", "stacked")
     expect(derby.locator(".top-figure")).to_have_text(["2.10", "3.40", "3.90"])
@@ -232,9 +201,9 @@ def test_a_phone_shows_cards_that_open_into_all_bookmakers(site: Offered, contex
     expect(page.locator(".offer-name:visible")).to_have_count(0)
     derby.get_by_role("button", name="2 bookmakers").click()
     expect(derby.locator(".offer-name:visible")).to_have_text(NAMES)
-    _match(page, "FC Süd").get_by_role("button", name="1 bookmaker").click()
-    expect(_match(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
-    _match(page, "FC Süd").locator(".hour").click(trial=True)  # fails if anything covers it
+    row_of(page, "FC Süd").get_by_role("button", name="1 bookmaker").click()
+    expect(row_of(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
+    row_of(page, "FC Süd").locator(".hour").click(trial=True)  # fails if anything covers it
     widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")
     assert [360, 360] == widths
 

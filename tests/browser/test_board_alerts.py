@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from actors.service.settings import load
 from tests.support.browsing import NO_STREAM, Complaints, OpenContext
 from tests.support.builders.configurations import VALID
 from tests.support.oracles.rule_transitions import Frame, Json, transitions
-from tests.support.systems.two_sources import Two, two_sources
+from tests.support.systems.two_sources import Two
 from web.__main__ import main
 
 pytestmark = pytest.mark.browser
@@ -74,14 +73,6 @@ LIVES = """async (text) => {
         return fired;
     });
 }"""
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    """Run a service with both sources for the tests of this file."""
-    with two_sources(tmp_path_factory.mktemp("two")) as two:
-        two.offer(LOW)
-        yield two
 
 
 def _details(two: Two, page: Page) -> Locator:

@@ -1,18 +1,27 @@
-"""The details of a match in Chromium: they are those of the match shown, as it is now."""
+"""The details of a match in Chromium: those of the match shown, as it is now; Back and Esc close them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import CATCH_THE_SOURCE, NO_STREAM, OpenContext
+from tests.support.browsing import (
+    CATCH_THE_SOURCE,
+    DERBY,
+    LATER,
+    NO_STREAM,
+    OTHER,
+    Complaints,
+    OpenContext,
+    row_of,
+)
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
 
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
-LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
-OTHER = Fixture("Early Birds", "Night Owls", bet365=(1.5, 4.2, 6.5))
 MERGE_TWICE = """async ([first, second, last]) => {
     const { version, fixtures } = await (await fetch("/api/v2/fixtures")).json();
     const idOf = (name) => fixtures.find(({ home }) => home === name).id;
@@ -22,27 +31,28 @@ MERGE_TWICE = """async ([first, second, last]) => {
     source.dispatchEvent(new MessageEvent("changes", { data }));
 }"""
 SPANS = """(text) => [...text.querySelectorAll("bdi")].map((name) => name.getBoundingClientRect().left)"""
+CHARTED = replace(DERBY, home="North End")
+"""A match that no other test lists: its first price is the first of this test."""
 THIRD = Fixture("Third Rovers", "Last City", bwin=(2.5, 3.2, 2.6))
 DASH = "\N{EN DASH}"
 
 
-def _match(page: Page, home: str) -> Locator:
-    return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
-
-
-def test_links_of_another_match_go_at_once(site: Offered, page: Page) -> None:
+def test_links_and_lines_of_another_match_go_at_once(site: Offered, page: Page) -> None:
     """They never stand under the title of another match, however long its own take."""
     site.offer(DERBY, OTHER)
     page.goto(site.start().base)
-    _match(page, "Home Town").click()
+    row_of(page, "Home Town").click()
     expect(page.locator("#details-links .listed")).to_have_text(f"Home Town {DASH} Away United")
+    expect(page.locator("#lines-table tbody tr")).not_to_have_count(0)
 
     page.route("**/api/v2/fixtures/*", lambda _: None)  # no answer
-    _match(page, "Early Birds").click()
+    page.route("**/api/v2/lines?*", lambda _: None)
+    row_of(page, "Early Birds").click()
 
     expect(page.locator("#details-title")).to_have_text(f"Early Birds {DASH} Night Owls")
     expect(page.locator("#details-links li")).to_have_count(0, timeout=1000)
     expect(page.locator("#details-alone")).to_be_empty(timeout=1000)
+    expect(page.locator("#details-lines")).to_be_hidden()
 
 
 def test_links_are_asked_for_again_after_a_change(site: Offered, page: Page) -> None:
@@ -57,7 +67,7 @@ def test_links_are_asked_for_again_after_a_change(site: Offered, page: Page) -> 
     site.offer(DERBY)
     page.route("**/api/v2/fixtures/*", answer)
     page.goto(site.start().base)
-    _match(page, "Home Town").click()
+    row_of(page, "Home Town").click()
     expect(page.locator("#details-links")).to_contain_text("Old League")
 
     leagues.append("New League")
@@ -72,13 +82,13 @@ def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: P
     page.add_init_script(CATCH_THE_SOURCE)
     page.goto(site.start().base)
     for home in ("Early Birds", "Third Rovers"):
-        expect(_match(page, home)).to_be_visible()  # the server has them all
-    _match(page, "Home Town").click()
+        expect(row_of(page, home)).to_be_visible()  # the server has them all
+    row_of(page, "Home Town").click()
 
     page.evaluate(MERGE_TWICE, ["Home Town", "Early Birds", "Third Rovers"])
 
     expect(page.locator("#details-title")).to_have_text(f"Third Rovers {DASH} Last City")
-    expect(_match(page, "Third Rovers")).to_have_attribute("aria-selected", "true")
+    expect(row_of(page, "Third Rovers")).to_have_attribute("aria-selected", "true")
 
 
 def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Page) -> None:
@@ -86,7 +96,7 @@ def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Pa
     home, away = "نادي الهلال", "הפועל חיפה"
     site.offer(Fixture(home, away, bet365=(2.0, 3.4, 3.9)))
     page.goto(site.start().base)
-    _match(page, home).click()
+    row_of(page, home).click()
 
     for text in ("#details-title", "#details-links .listed"):
         expect(page.locator(text)).to_have_text(f"{home} {DASH} {away}")
@@ -112,7 +122,7 @@ def test_a_bookmakers_page_is_a_link_that_tells_it_nothing(site: Offered, page: 
     page.add_init_script(NO_STREAM)
     page.route("**/api/v2/fixtures", answer)
     page.goto(site.start().base)
-    _match(page, "Home Town").click()
+    row_of(page, "Home Town").click()
 
     link = page.locator("#details-prices a")
     expect(link).to_have_text(["Bet365 (collected)"])
@@ -138,3 +148,131 @@ def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenCo
     )
     page.locator("#close").click()
     expect(details).to_be_hidden()
+
+
+def test_back_closes_the_details_and_forward_opens_them(site: Offered, page: Page) -> None:
+    """One step for all matches looked at one after the other; filters set meanwhile stay."""
+    site.offer(DERBY, OTHER)
+    page.goto(site.start().base)
+    row_of(page, "Home Town").click()
+    row_of(page, "Early Birds").click()
+    opened = page.url
+    page.get_by_label("Search").fill("birds")
+    expect(page.locator("#count")).to_have_text("1 of 2 matches")
+
+    page.go_back()
+    expect(page.locator("#details")).to_be_hidden()
+    assert "q=birds" == urlsplit(page.url).query
+    page.go_forward()
+    expect(page.locator("#details-title")).to_contain_text("Early Birds")
+    assert "fixture=" in opened
+    page.go_back()
+    expect(page.locator("#details")).to_be_hidden()
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+def test_filters_set_beside_the_details_stay_when_their_button_closes_them(
+    site: Offered, page: Page
+) -> None:
+    """As they do after Back."""
+    site.offer(DERBY, OTHER)
+    page.goto(site.start().base)
+    row_of(page, "Early Birds").click()
+    page.get_by_label("Search").fill("birds")
+    expect(page.locator("#count")).to_have_text("1 of 2 matches")
+    page.locator("#close").click()
+
+    expect(page.locator("#details")).to_be_hidden()
+    expect(page.locator("#count")).to_have_text("1 of 2 matches")
+    page.wait_for_url("**/?q=birds")
+
+
+def test_escape_closes_the_details_wherever_the_focus_is(site: Offered, page: Page) -> None:
+    """Also on the list, on no element, and in a search that is empty; it leaves no step in the history."""
+    site.offer(DERBY, OTHER)
+    base = site.start().base
+    page.goto(base)
+    for place in ("odds-board", "body", "#text"):
+        row_of(page, "Home Town").click()
+        expect(page.locator("#details")).to_be_visible()
+        page.locator(place).evaluate("(place) => (document.activeElement.blur(), place.focus())")
+        page.keyboard.press("Escape")
+        expect(page.locator("#details")).to_be_hidden()
+        page.wait_for_url(f"{base}/")
+
+    page.go_back()
+    assert "about:blank" == page.url
+
+
+def test_a_shared_address_opens_the_details(site: Offered, page: Page) -> None:
+    """Closing them stays on the board, though there is nothing to go back to."""
+    site.offer(DERBY, OTHER)
+    base = site.start().base
+    page.goto(base)
+    row_of(page, "Home Town").click()
+    shared = page.url
+    page.goto("about:blank")
+
+    page.goto(shared)
+    expect(page.locator("#details-title")).to_contain_text("Home Town")
+    page.locator("#close").click()
+
+    expect(page.locator("#details")).to_be_hidden()
+    page.wait_for_url(f"{base}/")
+
+
+def _line(page: Page, name: str) -> Locator:
+    return page.locator("#lines-table tr").filter(has=page.locator("th", has_text=name))
+
+
+def test_the_table_has_what_the_chart_shows(site: Offered, page: Page) -> None:
+    """The first price, the present one as the board has it, and what is between them, of each outcome."""
+    site.offer(CHARTED)
+    page.goto(site.start().base)
+    row_of(page, "North End").click()
+    expect(page.locator("#lines-chart canvas")).to_be_visible()
+    expect(_line(page, "Bet365").locator("td")).to_have_text(["2.00", "2.00", "2.00", "2.00", "0.0 %"])
+
+    site.offer(replace(CHARTED, bet365=LATER.bet365))
+    cells = _line(page, "Bet365").locator("td")
+    expect(cells).to_have_text(["2.00", "2.20", "2.20", "2.00", "+10.0 %"])
+
+    page.get_by_role("button", name="away win").click()
+    expect(cells).to_have_text(["3.90", "3.50", "3.90", "3.50", "\u221210.3 %"])
+    expect(page.locator("#lines-since")).to_contain_text("keeps no archive")
+
+
+def test_an_entry_off_the_board_has_no_present_price(site: Offered, page: Page) -> None:
+    """The bookmaker's other entry of the match has; below the row stands since when, and why."""
+
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        (line,) = [each for each in body["lines"] if each["bookmaker"] == "bet365"]
+        prices, now = {"1": 2.5, "X": 3.0, "2": 3.1}, body["to_time"]
+        price = {"version": None, "time": now - 600, "odds": prices}
+        gone = {"version": 1, "time": now - 60, "absent": "removed", "reason": "not_listed"}
+        left = {"id": "bet365_former", "points": [price, gone], "first_seen": price, "newest": gone}
+        body["lines"].append(line | left)
+        route.fulfill(json=body)
+
+    site.offer(DERBY)
+    page.route("**/api/v2/lines?*", answer)
+    page.goto(site.start().base)
+    row_of(page, "Home Town").click()
+
+    expect(_line(page, "Bet365").nth(1).locator("td").nth(1)).to_have_text("\N{EN DASH}")
+    expect(_line(page, "Bet365").nth(0).locator("td").nth(1)).not_to_have_text("\N{EN DASH}")
+    expect(page.locator("#lines-table .note")).to_contain_text("off the board (not listed)")
+
+
+def test_without_lines_the_details_have_all_else(site: Offered, page: Page, complaints: Complaints) -> None:
+    """As where the service is older, or busy."""
+    complaints.expected = ("/api/v2/lines",)
+    site.offer(DERBY)
+    page.route("**/api/v2/lines?*", lambda route: route.fulfill(status=503))
+    page.goto(site.start().base)
+    row_of(page, "Home Town").click()
+
+    expect(page.locator("#details-links .listed")).to_be_visible()
+    expect(page.locator("#details-lines")).to_be_hidden()

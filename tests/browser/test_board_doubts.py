@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.browsing import row_of
 from tests.support.peers.http import http_peer
 from tests.support.systems.process import service
 from tests.support.systems.two_sources import Two, configured
@@ -38,7 +39,7 @@ def test_price_in_doubt_is_grey_says_why_and_is_no_best_price(two: Two, page: Pa
     two.offer({**IN_PLAY, "betway": BEFORE_A_GOAL})
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{two.service.base}/")
-    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Manchester United"))
+    row = row_of(page, "Manchester United")
 
     expect(row.locator(".top-figure")).to_have_text(["1.95", "2.70", "6.20"])
     row.locator(".who").click()
@@ -59,7 +60,7 @@ def test_price_in_doubt_that_is_alone_has_no_best_price(two: Two, page: Page) ->
     """With its bookmaker alone chosen nothing is called best, and the price is there."""
     two.offer({**IN_PLAY, "betway": BEFORE_A_GOAL})
     page.goto(f"{two.service.base}/?bookmaker=betway")
-    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Manchester United"))
+    row = row_of(page, "Manchester United")
 
     expect(row.locator(".offer.doubted .number")).to_have_text(["1.22", "5.40", "14.00"])
     expect(row.locator(".top-figure")).to_have_text(["", "", ""])

@@ -22,27 +22,6 @@ MINUS = "\N{MINUS SIGN}"
 MARKETS = 'markets = ["1x2", "over_under", "asian_handicap", "btts", "double_chance"]'
 NAMES = ["1X2", "Over/under", "Handicap", "Both teams to score", "Double chance"]
 ROME = Fixture("Roma", "Bologna", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.8), league="I1")
-OF = """(key) => import("/static/markets.js").then(({ marketOf }) => {
-    const market = marketOf(key);
-    return market && [market.title, market.outcomes.map(({ mark, spoken }) => [mark, spoken])];
-})"""
-CHOICES = """async ([markets, key]) => {
-    const { choicesOf, marketOf } = await import("/static/markets.js");
-    const { kinds, lines } = choicesOf(markets, marketOf(key));
-    return [kinds.map(({ value }) => value), lines.map(({ value, title }) => [value, title])];
-}"""
-BOARD = """async (lists) => {
-    const { Board } = await import("/static/board.js");
-    const { bestOf } = await import("/static/best.js");
-    const board = new Board();
-    const column = { of: [{ id: "a" }] };
-    return lists.map((list) => {
-        board.replace(list);
-        const [match] = board.seen.matches;
-        const { moves } = match.offers.get("a");
-        return [moves.filter(Boolean).length, bestOf(match, [column]).map(({ price }) => price)];
-    });
-}"""
 CUT = """() => {
     const marks = [...document.querySelectorAll(".match .top-price")];
     const isOver = (cell) => cell.scrollWidth > cell.clientWidth;
@@ -225,52 +204,6 @@ def test_lines_and_prices_fit_on_a_phone(simulated: Service, context: OpenContex
     assert [True, []] == page.evaluate(CUT)
 
 
-def test_markets_are_written_with_their_lines(site: Offered, page: Page) -> None:
-    """A kind that the page does not know is no market, nor is one without its line."""
-    site.offer(ROME)
-    page.goto(site.start().base)
-
-    assert [
-        [
-            "Handicap -0.75 / +0.75".replace("-", MINUS),
-            [[f"1 {MINUS}0.75", f"home {MINUS}0.75"], ["2 +0.75", "away +0.75"]],
-        ],
-        ["Handicap 0", [["1 0", "home 0"], ["2 0", "away 0"]]],
-        ["Over/under 2.5", [["O 2.5", "over 2.5"], ["U 2.5", "under 2.5"]]],
-        ["Over/under", [["Over", "over"], ["Under", "under"]]],
-        None,
-        None,
-        None,
-    ] == [
-        page.evaluate(OF, key)
-        for key in (
-            *("asian_handicap:-0.75", "asian_handicap:0", "over_under:2.5", "over_under:main"),
-            *("over_under", "btts:1", "corners:9.5"),
-        )
-    ]
-
-
-def test_the_chooser_has_what_the_service_has(site: Offered, page: Page) -> None:
-    """Kinds that the page does not know are left out; what is chosen is there also if it is not offered."""
-    site.offer(ROME)
-    page.goto(site.start().base)
-    markets = [
-        {"market": key, "kind": key.partition(":")[0], "fixtures_count": at}
-        for at, key in enumerate(("1x2", "asian_handicap:0.25", "asian_handicap:-1", "corners:9.5"))
-    ]
-
-    assert [[], []] == page.evaluate(CHOICES, [[], "1x2"])
-    assert [["1x2", "btts"], []] == page.evaluate(CHOICES, [[], "btts"])
-    assert [["1x2", "asian_handicap:main"], []] == page.evaluate(CHOICES, [markets, "1x2"])
-    _, lines = page.evaluate(CHOICES, [markets, "asian_handicap:0.5"])
-    assert [
-        ["asian_handicap:main", "Main lines"],
-        ["asian_handicap:-1", f"{MINUS}1 / +1 (2)"],
-        ["asian_handicap:0.25", f"+0.25 / {MINUS}0.25 (1)"],
-        ["asian_handicap:0.5", f"+0.5 / {MINUS}0.5 (0)"],
-    ] == lines
-
-
 @pytest.mark.parametrize("width", [360, 1280])
 def test_a_handicap_in_play_says_which_goals_count(
     simulated: Service, context: OpenContext, width: int
@@ -296,33 +229,3 @@ def _in_play(route: Route) -> None:
     for fixture in body.get("fixtures", ()):
         fixture |= {"in_play": True, "in_play_rule": "from_now", "best": {"home": None, "away": None}}
     route.fulfill(response=answer, json=body)
-
-
-def _fixture(market: str, home: float, **more: object) -> dict[str, object]:
-    entry = {"id": "a_1", "bookmaker": "A", "odds": {"home": home, "away": 1.9}, "updated": 1}
-    entry |= {"prices": "live", "rule": "first", "link": "sure"}
-    names = {"home": "H", "away": "A", "league": "L", "league_id": "l", "country": None}
-    return {
-        "id": "fx1",
-        **names,
-        "start_time": 1,
-        "entries": [entry],
-        "surebet": None,
-        "market": market,
-        **more,
-    }
-
-
-def test_only_prices_on_one_line_are_compared(site: Offered, page: Page) -> None:
-    """A price on another line has not moved, and prices of goals from now on have no best."""
-    site.offer(ROME)
-    page.goto(site.start().base)
-    first, line, moved = "asian_handicap:-0.5", "asian_handicap:-0.75", 2.2
-    lists = [
-        [_fixture(first, 2.0)],
-        [_fixture(line, 2.1)],
-        [_fixture(line, moved)],
-        [_fixture(line, moved, in_play_rule="from_now")],
-    ]
-
-    assert [[0, [2.0, 1.9]], [0, [2.1, 1.9]], [1, [2.2, 1.9]], [1, []]] == page.evaluate(BOARD, lists)

@@ -7,29 +7,12 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browsing import Complaints
-from tests.support.systems.feed import Fixture, Offered
+from tests.support.browsing import DERBY, OTHER, Complaints, row_of
+from tests.support.systems.feed import Offered
 
 pytestmark = pytest.mark.browser
 
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
-OTHER = Fixture("Early Birds", "Night Owls", bet365=(1.5, 4.2, 6.5))
 FAIR = {"before": {"1": 0.4, "X": 0.3, "2": 0.3}, "now": {"1": 0.5, "X": 0.25, "2": 0.25}}
-EMPTY = """async ([statuses, markets]) => {
-    const { marketOf } = await import("/static/markets.js");
-    const { movesOf } = await import("/static/moves.js");
-    const { moversKey } = await import("/static/movers.js");
-    const of = (market, movers, key) => {
-        const choice = { movers: 900, market };
-        const answered = { key: key ?? moversKey(choice), ...movers };
-        return movesOf(answered, choice, [], { market: marketOf(market) }).empty[0];
-    };
-    return [
-        ...statuses.map((status) => of("1x2", { status, answer: null })),
-        of("1x2", { status: "none", answer: null }, "3600 1x2"),
-        ...markets.map((market) => of(market, { status: "none", answer: null })),
-    ];
-}"""
 
 
 def _moved(route: Route, fixture: str) -> None:
@@ -54,7 +37,7 @@ def test_movers_stand_in_place_of_the_list(site: Offered, page: Page) -> None:
     site.offer(DERBY, OTHER)
     base = site.start().base
     page.goto(base)
-    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Home Town"))
+    row = row_of(page, "Home Town")
     expect(row).to_be_visible()
     listed = page.request.get(f"{base}/api/v2/fixtures").json()["fixtures"]
     (derby,) = [fixture["id"] for fixture in listed if fixture["home"] == DERBY.home]
@@ -84,14 +67,3 @@ def test_a_service_without_an_archive_knows_no_moves(
 
     expect(page.locator("#empty h2")).to_have_text("Moves are not known")
     expect(page.locator("#empty p")).to_contain_text("keeps no archive")
-
-
-def test_each_lack_of_moves_is_told_apart(site: Offered, page: Page) -> None:
-    """No answer is not the same as no move, nor is an answer of another choice."""
-    site.offer(DERBY)
-    page.goto(site.start().base)
-
-    told = page.evaluate(EMPTY, [["unknown", "failed", "none"], ["over_under:main", "over_under:2.5"]])
-
-    reading, none = "Reading", "Moves are not known"
-    assert [reading, "Moves cannot be read now", none, reading, "Choose a line", none] == told

@@ -53,10 +53,6 @@ ROWS = "document.querySelectorAll('odds-board .body [role=row]').length"
 PLACED = """() => [...document.querySelectorAll(".match")]
     .slice(0, 5)
     .map((row) => row.getBoundingClientRect().bottom)"""
-LAYOUTS = """async (cases) => {
-    const { layoutOf } = await import("/static/layout.js");
-    return cases.map(([width, columns]) => layoutOf(width, Array(columns).fill({})).name);
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -80,22 +76,13 @@ def _opened(context: OpenContext, twelve: Service, size: tuple[int, int]) -> Pag
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_search_and_choices_are_there_in_every_window(
+def test_choices_and_bookmakers_are_there_in_every_window(
     twelve: Service, context: OpenContext, size: tuple[int, int]
 ) -> None:
-    """They are wide enough to be used, and within the window, also in a low one."""
+    """Search and choices are wide enough and within the window; no bookmaker of a best price is cut."""
     page = _opened(context, twelve, size)
 
     assert [] == page.evaluate(HIDDEN, ["text", "league", "surebets", "which", "days"])
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_bookmaker_of_every_best_price_can_be_read(
-    twelve: Service, context: OpenContext, size: tuple[int, int]
-) -> None:
-    """No name is cut; how many others have the price stands beside it only where there is room."""
-    page = _opened(context, twelve, size)
-
     assert [True, []] == page.evaluate(CUT)
 
 
@@ -109,14 +96,6 @@ def test_many_bookmakers_have_narrow_columns_with_short_names(
     expect(page.locator(".titles .offer .short")).to_have_text([*NAMES.values()])
     expect(page.get_by_role("columnheader", name="Betfair Exchange", exact=True)).to_be_attached()
     expect(page.locator(".titles .offer").last).to_be_in_viewport(ratio=1)
-
-
-def test_columns_are_narrow_from_eight_bookmakers_on(twelve: Service, context: OpenContext) -> None:
-    """On a phone each match is a card, however many there are."""
-    page = _opened(context, twelve, (1280, 720))
-
-    names = page.evaluate(LAYOUTS, [[1280, 7], [1280, 8], [640, 40], [639, 3], [639, 40]])
-    assert ["wide", "compact", "compact", "stacked", "stacked"] == names
 
 
 def test_all_matches_are_on_paper(twelve: Service, context: OpenContext) -> None:

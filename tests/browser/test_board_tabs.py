@@ -8,15 +8,13 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browsing import OWN_STREAM, OpenContext
+from tests.support.browsing import DERBY, LATER, OWN_STREAM, OpenContext
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.feed import Fixture, Offered
+from tests.support.systems.feed import Offered
 from tests.support.time.waiting import eventually
 
 pytestmark = pytest.mark.browser
 
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
-LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
 SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
 THEN = ["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"]
 TABS = 7
@@ -24,28 +22,6 @@ TABS = 7
 SET_HIDDEN = """(isHidden) => {
     Object.defineProperty(document, "hidden", { get: () => isHidden, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
-}"""
-TRIES = """async () => {
-    let opened = 0;
-    window.EventSource = class {
-        constructor() {
-            window.source = this;
-            opened += 1;
-        }
-        addEventListener() {}
-        close() {}
-    };
-    const { Stream } = await import("/static/stream.js");
-    const stream = new Stream({ onState() {} });
-    stream.start(null, null);
-    const tries = [];
-    for (const answer of [{ epoch: "a" }, { epoch: "a" }, null, { epoch: "a" }, { epoch: "b" }]) {
-        source.onerror?.();
-        const before = opened;
-        stream.served(answer);
-        tries.push(opened - before);
-    }
-    return tries;
 }"""
 
 
@@ -60,7 +36,7 @@ def _hide(page: Page) -> None:
 
 
 def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> None:
-    """All show prices and what /health and the links say, and all follow the changes."""
+    """All show prices and what /health and the links say, and follow the changes; the monitor answers."""
     site.offer(DERBY)
     base, browser = site.start().base, context()
     pages = [browser.new_page() for _ in range(TABS)]
@@ -76,19 +52,8 @@ def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> Non
 
     for page in pages:
         expect(page.locator(".number")).to_have_text(THEN)
-
-
-def test_the_monitor_answers_beside_seven_boards(site: Offered, context: OpenContext) -> None:
-    """It refreshes itself, and shows that all boards together follow one stream, over few connections."""
-    site.offer(DERBY)
-    base, browser = site.start().base, context()
-    for page in [browser.new_page() for _ in range(TABS)]:
-        page.goto(base)
-        expect(page.locator(".number")).to_have_text(SHOWN)
     monitor = browser.new_page()
-
     monitor.goto(f"{base}/monitor")
-
     following = monitor.locator("#clients div").filter(has_text="Following now").locator("dd")
     expect(following).to_have_text("1")
     with monitor.expect_response("**/monitor"):  # again
@@ -137,12 +102,3 @@ def test_a_board_that_was_hidden_catches_up_with_the_others(site: Offered, conte
     for page in (hidden, shown):
         expect(page.locator(".number")).to_have_text(SHOWN)
     assert 1 == _streams(base)
-
-
-def test_a_service_that_is_back_is_asked_at_once(site: Offered, page: Page) -> None:
-    """When /health answers after it did not, or with another epoch; else the delays grow."""
-    site.offer(DERBY)
-    page.goto(f"{site.start().base}/docs")
-    page.evaluate(OWN_STREAM)
-
-    assert [1, 0, 0, 1, 1] == page.evaluate(TRIES)

@@ -11,27 +11,30 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browsing import CATCH_THE_SOURCE, OWN_STREAM, Complaints, OpenContext
+from tests.support.browsing import CATCH_THE_SOURCE, DERBY, LATER, OWN_STREAM, Complaints, OpenContext
 from tests.support.peers.http import hang, respond
 from tests.support.systems.feed import PATH, Fixture, Offered, offered
 from tests.support.systems.moved_clock import MovedClocks
 
 pytestmark = pytest.mark.browser
 
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
-LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
 SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
 NONE = "\N{EN DASH}"
 UNAVAILABLE = "status of 503"
 LIST = "**/api/v2/fixtures"
 
-GAP = """event: snapshot
-data: {"version": 1, "fixtures": [], "fixtures_count": 0}
-
-event: changes
-data: {"version": 9, "since": 8, "fixtures": [], "removed": []}
-
-"""
+UNREADABLE = (
+    'event: snapshot\ndata: {"version": 1, "fixtures": [\n\n',
+    "event: snapshot\ndata: null\n\n",
+    'event: snapshot\ndata: {"version": 1, "fixtures": [{"id": "fx1", "entries": [{}]}]}\n\n',
+    'event: changes\ndata: {"version": 2, "since": 1, "fixtures": [], "removed": []}\n\n',
+    'event: heartbeat\ndata: {"version": 2}\n\n',
+    "event: nonsense\ndata: x\n\n",
+)
+GAP = (
+    'event: snapshot\ndata: {"version": 1, "fixtures": [], "fixtures_count": 0}\n\n'
+    'event: changes\ndata: {"version": 9, "since": 8, "fixtures": [], "removed": []}\n\n'
+)
 HEAR_AFTER_A_MINUTE = """() => {
     const now = Date.now();
     Date.now = () => now + 61_000;
@@ -154,19 +157,34 @@ def _checked(page: Page, **check: object) -> None:
 
 
 EXCHANGE = {"offered_by": "exchange", "fees": "not included", "terms": "For you alone."}
+FEES = "Exchange. Fees are not included in its prices. For you alone."
 
 
-def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
-    """In a word before its state; the tooltip of each says what it is, and what of fees."""
+@pytest.mark.parametrize(
+    ("check", "said", "attribute"),
+    [
+        (EXCHANGE, "exchange, collected", ("title", FEES)),
+        (
+            {"status": "fail", "state": "starting", "last_error": None},
+            "starting",
+            ("data-status", "starting"),
+        ),
+        ({"prices": "live", "delayed_s": 3.0}, "live, up to 3 s late", ("title", "Bookmaker.")),
+    ],
+    ids=["no bookmaker", "no failed attempt yet", "late prices"],
+)
+def test_the_state_of_a_bookmaker_is_in_words(
+    site: Offered, page: Page, check: dict[str, object], said: str, attribute: tuple[str, str]
+) -> None:
+    """What it is if no bookmaker, and of fees; how late it is; it is down after a failed attempt alone."""
     site.offer(DERBY)
-    _checked(page, **EXCHANGE)
-    _opened(page, site.start().base)
+    _checked(page, **check)
+    page.goto(site.start().base)
     bwin = page.locator("#bookmakers [data-bookmaker=bwin]")
 
-    expect(bwin.locator(".state")).to_have_text("exchange, collected")
-    expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices. For you alone.")
-    bet365 = page.locator("#bookmakers [data-bookmaker=bet365]")
-    expect(bet365).to_have_attribute("title", "Bookmaker.")
+    expect(bwin.locator(".state")).to_have_text(said)
+    expect(bwin).to_have_attribute(*attribute)
+    expect(page.locator("#bookmakers [data-bookmaker=bet365]")).to_have_attribute("title", "Bookmaker.")
 
 
 def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
@@ -191,17 +209,6 @@ def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
     expect(page.locator(".top-title")).to_have_text("Best")
 
 
-def test_a_bookmaker_that_has_not_answered_yet_is_not_marked_as_down(site: Offered, page: Page) -> None:
-    """Until its first attempt has failed."""
-    site.offer(DERBY)
-    _checked(page, status="fail", state="starting", last_error=None)
-    page.goto(site.start().base)
-    bwin = page.locator("#bookmakers [data-bookmaker=bwin]")
-
-    expect(bwin.locator(".state")).to_have_text("starting")
-    expect(bwin).to_have_attribute("data-status", "starting")
-
-
 def test_no_notice_is_of_a_bookmaker_without_prices(site: Offered, page: Page) -> None:
     """One that is down has none on the board that were collected."""
     site.offer(DERBY)
@@ -210,16 +217,6 @@ def test_no_notice_is_of_a_bookmaker_without_prices(site: Offered, page: Page) -
 
     notice = "The prices of Bet365 were collected earlier. They may have changed since."
     expect(page.locator("#collected")).to_have_text(notice)
-
-
-def test_late_prices_say_how_late(site: Offered, page: Page) -> None:
-    """As far as their source says it."""
-    site.offer(DERBY)
-    _checked(page, prices="live", delayed_s=3.0)
-    _opened(page, site.start().base)
-
-    state = page.locator("#bookmakers [data-bookmaker=bwin]").locator(".state")
-    expect(state).to_have_text("live, up to 3 s late")
 
 
 def test_one_of_two_bookmakers_goes_stale(site: Offered, page: Page) -> None:
@@ -375,20 +372,13 @@ def test_a_first_failed_poll_is_not_final(forgetful: Offered, page: Page, compla
 
 
 @pytest.mark.parametrize(
-    "frames",
-    [
-        'event: snapshot\ndata: {"version": 1, "fixtures": [\n\n',
-        "event: snapshot\ndata: null\n\n",
-        'event: snapshot\ndata: {"version": 1, "fixtures": [{"id": "fx1", "entries": [{}]}]}\n\n',
-        'event: changes\ndata: {"version": 2, "since": 1, "fixtures": [], "removed": []}\n\n',
-        'event: heartbeat\ndata: {"version": 2}\n\n',
-        "event: nonsense\ndata: x\n\n",
-    ],
+    ("frames", "said"),
+    [*((frames, "The stream cannot be read") for frames in UNREADABLE), (GAP, "Not connected")],
 )
 def test_invalid_events_are_not_shown(
-    site: Offered, page: Page, complaints: Complaints, frames: str
+    site: Offered, page: Page, complaints: Complaints, frames: str, said: str
 ) -> None:
-    """After cut, foreign or unordered events the page stays without prices and asks again."""
+    """After cut, foreign or unordered events, or a gap, the page has no prices and asks for the list."""
     complaints.expected = ("cannot be used", "net::ERR")
     asked: list[str] = []
 
@@ -402,29 +392,8 @@ def test_invalid_events_are_not_shown(
     page.route("**/api/v2/stream*", answer)
     page.goto(service.base)
 
-    expect(page.locator("#empty")).to_contain_text("The stream cannot be read")
+    expect(page.locator("#empty")).to_contain_text(said)
     expect(page.locator(".number")).to_have_count(0)
-    page.unroute("**/api/v2/stream*")
-    expect(page.locator(".number")).to_have_text(SHOWN)
-    assert {f"{service.base}/api/v2/stream?view=fixtures"} == set(asked)
-
-
-def test_a_gap_is_repaired_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
-    """Changes that do not follow the known version are refused, and the page asks for what it lacks."""
-    complaints.expected = ("cannot be used", "net::ERR")
-    asked: list[str] = []
-
-    def answer(route: Route) -> None:
-        asked.append(route.request.url)
-        route.fulfill(body=GAP, content_type="text/event-stream")
-
-    site.offer(DERBY)
-    service = site.start()
-    page.route(LIST, lambda route: route.abort())
-    page.route("**/api/v2/stream*", answer)
-    page.goto(service.base)
-
-    expect(page.locator("#empty")).to_contain_text("Not connected")
     page.unroute("**/api/v2/stream*")
     expect(page.locator(".number")).to_have_text(SHOWN)
     assert {f"{service.base}/api/v2/stream?view=fixtures"} == set(asked)

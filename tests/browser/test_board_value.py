@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browsing import Complaints
-from tests.support.systems.feed import Fixture, Offered
+from tests.support.browsing import DERBY, Complaints
+from tests.support.systems.feed import Offered
 
 pytestmark = pytest.mark.browser
 
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
 NAME = '<b>Home</b> & "Town"'
 VALUE = {
     "fixture": "fxaaaaaaaaaaaaa",

@@ -1,13 +1,13 @@
-"""What of the board is shown, in which order and how it is written: days, leagues, search, settings."""
+"""The board in Chromium: first sight, days, leagues, pins, settings, and how odds are written."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.support.browsing import OWN_STREAM, OpenContext
+from tests.support.browsing import NO_STREAM, OWN_STREAM, Complaints, OpenContext, homes
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -15,15 +15,6 @@ pytestmark = pytest.mark.browser
 ROME = Fixture("Roma", "Bologna", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.8), league="I1")
 SECOND = Fixture("Bari", "Pisa", bet365=(2.4, 3.1, 3.2), league="I2", time="12:30")
 DERBY = Fixture("Arsenal", "Chelsea", bet365=(1.9, 3.6, 4.2), bwin=(1.95, 3.5, 4.0), time="17:30")
-FOUND = """async ([teams, leagues, texts]) => {
-    const { finder, sought } = await import("/static/search.js");
-    return texts.filter((text) => finder(text)(sought(teams, leagues)));
-}"""
-TITLES = """async (matches) => {
-    const { leaguesOf } = await import("/static/leagues.js");
-    const of = (league, country) => leaguesOf([{ leagueId: "any", league, country, start: null }], 0);
-    return matches.map(([label, country]) => of(label, country).get("any").title);
-}"""
 LAYER = """(element, part) => {
     const { zIndex, borderTopWidth } = getComputedStyle(element, part);
     return { layer: zIndex, border: borderTopWidth };
@@ -32,47 +23,162 @@ FRAME_AND_CELL = ((".active", "::after"), (".active .who", None))
 OVERFLOWING = """() => [...document.querySelectorAll(".price, .top-figure")]
     .filter((cell) => cell.scrollWidth > cell.clientWidth)
     .map((cell) => cell.textContent)"""
-JOINED = """async ([bookmakers, superseded]) => {
-    const { columnsOf } = await import("/static/columns.js");
-    const { offerOf } = await import("/static/best.js");
-    const listed = bookmakers.map(({ id }) => [id, { id, isSuperseded: superseded.includes(id) }]);
-    const match = { offers: new Map(listed) };
-    return columnsOf(bookmakers).map((column) => [column.name, offerOf(match, column).id]);
+AT_ONCE = """() => {
+    window.seen = [];
+    const label = document.getElementById("connection");
+    new MutationObserver(() => {
+        const prices = [...document.querySelectorAll(".match .number, .match .top-figure")];
+        seen.push([label.textContent, [...new Set(prices.map((price) => price.textContent))]]);
+    }).observe(label, { characterData: true, childList: true, subtree: true });
 }"""
-WRITTEN = """async ([odds, prices]) => {
-    const { priceIn } = await import("/static/odds.js");
-    return prices.map(priceIn(odds));
-}"""
+SIDES = """(title) => [...title.children].map((part) => part.getBoundingClientRect().left)"""
 
 
-def _homes(page: Page) -> Locator:
-    return page.locator(".match .team:first-child")
-
-
-def _opened(site: Offered, page: Page, *fixtures: Fixture, query: str = "") -> None:
+def _opened(site: Offered, page: Page, *fixtures: Fixture, query: str = "") -> str:
     site.offer(*fixtures)
-    page.goto(f"{site.start().base}/{query}")
-    expect(_homes(page)).not_to_have_count(0)
+    base = site.start().base
+    page.goto(f"{base}/{query}")
+    expect(homes(page)).to_have_count(len(fixtures))
+    return base
 
 
-def test_words_of_a_search_are_found_in_one_sort_of_name(site: Offered, page: Page) -> None:
-    """A single letter is a word of a league's name, and never the beginning of another team's."""
+def test_what_is_being_played_comes_first(site: Offered, page: Page) -> None:
+    """Whatever its league; a tab, in the address, shows it alone; among other leagues its row says so."""
+    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
+    page.clock.install(time="2099-05-02T14:30:00Z")
+    base = _opened(site, page, ROME, DERBY)
+    expect(page.locator(".body .league-title")).to_have_text(
+        ["In play (1)", "England \N{MIDDLE DOT} Premier League (1)"]
+    )
+    expect(page.locator(".match .day").first).to_have_text("Serie A")
+
+    page.get_by_role("button", name="In play 1").click()
+
+    expect(homes(page)).to_have_text(["Roma"])
+    assert f"{base}/?day=now" == page.url
+    expect(page.locator(".match .day")).to_have_text("Serie A")
+    page.get_by_role("button", name="Pin Roma").click()
+    expect(page.locator(".match .day")).to_have_text("started · Serie A")
+
+
+@pytest.mark.parametrize("file", ["main.js", "first.js", "board-page.css"])
+def test_a_file_that_cannot_be_loaded_is_said_and_tried_again(
+    site: Offered, page: Page, complaints: Complaints, file: str
+) -> None:
+    """The page is loaded again when the file is there, not before."""
+    complaints.expected = ("503", "Failed to load", "dynamically imported", "MIME")
+    failing = [True]
+
+    def answer(route: Route) -> None:
+        if failing:
+            route.fulfill(status=503, json={"code": "overloaded"})
+        else:
+            route.continue_()
+
+    site.offer(ROME)
+    page.route(f"**/static/{file}", answer)
+    page.goto(site.start().base)
+    said = page.get_by_role("alert")
+    expect(said).to_contain_text("could not be loaded")
+    with page.expect_response(f"**/static/{file}"):
+        page.get_by_role("button", name="Try again").click()
+    expect(said).to_be_visible()
+
+    failing.clear()
+    page.get_by_role("button", name="Try again").click()
+
+    expect(homes(page)).to_have_text(["Roma"])
+    expect(said).to_have_count(0)
+
+
+def test_without_scripts_the_page_says_what_there_is(site: Offered, context: OpenContext) -> None:
+    """Nothing is there that would not work."""
+    site.offer(ROME)
+    page = context(java_script_enabled=False).new_page()
+    page.goto(site.start().base)
+
+    expect(page.locator("noscript h2")).to_be_visible()
+    expect(page.locator("noscript a").first).to_have_attribute("href", "api/v2/fixtures")
+    for name in ("#connection", "#text", "#tools", "odds-board"):
+        expect(page.locator(name)).to_be_hidden()
+
+
+def test_a_filter_is_undone_by_back(site: Offered, page: Page) -> None:
+    """Each is a step; what is typed in one go is one."""
+    base = _opened(site, page, ROME, DERBY)
+    page.get_by_role("button", name="Surebets").click()
+    expect(page.locator("#empty")).to_contain_text("No surebet")
+    page.go_back()
+    expect(homes(page)).to_have_count(2)
+    page.get_by_label("Search").press_sequentially("roma", delay=200)
+    expect(homes(page)).to_have_text(["Roma"])
+
+    page.go_back()
+
+    expect(homes(page)).to_have_count(2)
+    expect(page.get_by_label("Search")).to_have_value("")
+    assert f"{base}/" == page.url
+
+
+def test_a_copied_link_shows_the_same_order_and_odds(site: Offered, context: OpenContext) -> None:
+    """To a reader whose own settings are others, and stay."""
+    page = context().new_page()
+    _opened(site, page, ROME, DERBY)
+    page.get_by_role("combobox", name="Sort").select_option("By time")
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("combobox", name="Odds", exact=True).select_option("Fractional")
+    assert {"by": ["time"], "odds": ["fractional"]} == parse_qs(urlsplit(page.url).query)
+
+    other = context().new_page()
+    other.goto(page.url)
+
+    expect(other.locator(".body .league-title")).to_have_text(["2 May 2099 (2)"])
+    expect(other.locator(".top-figure").first).to_have_text("11/10")
+    other.get_by_role("button", name="Pin Roma").click()
+    other.goto(site.start().base)
+    expect(other.locator(".top-figure").first).to_have_text("2.10")
+    expect(other.get_by_role("combobox", name="Sort")).to_have_value("league")
+
+
+def test_the_count_stands_behind_the_name_of_a_league(site: Offered, page: Page) -> None:
+    """Also behind a name that is written from right to left."""
     _opened(site, page, ROME)
-    finding = [
-        "serie a",
-        "bologna",
-        "roma bologna",
-        "as roma",
-        "italy",
-        "serie bologna",
-        "bologna italy",
-        "b",
-    ]
-    missing = ["serie b", "nottingham", "roma serie b"]
 
-    found = page.evaluate(FOUND, [["Roma", "Bologna", "AS Roma"], ["Serie A", "italy"], finding + missing])
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        body["fixtures"][0].update(league="ליגת העל", league_id="isr.1", country=None)
+        route.fulfill(json=body)
 
-    assert finding == found
+    page.add_init_script(NO_STREAM)
+    page.route("**/api/v2/fixtures", answer)
+    page.reload()
+
+    title = page.locator(".body .league-title")
+    expect(title).to_have_text("ליגת העל (1)")
+    expect(title.locator("bdi")).to_have_text("ליגת העל")
+    name, number = title.evaluate(SIDES)
+    assert name < number
+
+
+def test_old_prices_go_in_the_same_frame_in_which_they_are_called_old(
+    site: Offered, context: OpenContext
+) -> None:
+    """As after a sleep: no frame says that there is no connection and shows a price."""
+    page = context().new_page()
+    page.add_init_script(OWN_STREAM)
+    page.clock.install(time="2099-05-02T10:00:00Z")
+    _opened(site, page, ROME)
+    expect(page.locator("#connection")).to_contain_text("Live")
+    page.route("**/*", lambda _: None)  # nothing comes any more
+    page.evaluate(AT_ONCE)
+
+    page.clock.fast_forward(40_000)
+
+    expect(page.locator("#connection")).to_contain_text("No connection")
+    seen = page.evaluate("seen")
+    gone = [prices for label, prices in seen if label.startswith("No connection")]
+    assert gone
+    assert all(prices == ["\N{EN DASH}"] for prices in gone)
 
 
 def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page: Page) -> None:
@@ -84,29 +190,14 @@ def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page:
 
     page.get_by_role("combobox", name="League", exact=True).select_option("England · Premier League")
 
-    expect(_homes(page)).to_have_text(["Arsenal"])
+    expect(homes(page)).to_have_text(["Arsenal"])
     assert {"league": ["eng.1"]} == parse_qs(urlsplit(page.url).query)
-
-
-def test_heading_begins_with_the_country_wherever_the_label_has_it(site: Offered, page: Page) -> None:
-    """Sources write it before the league, after it, as its adjective or not at all."""
-    _opened(site, page, ROME)
-    labels = [("La Liga", "spain"), ("La Liga - Spain", "spain"), ("England: Premier League", "england")]
-    more = [("Austrian Bundesliga", "austria"), ("Bundesliga", None)]
-
-    titles = page.evaluate(TITLES, [*labels, *more])
-
-    assert ["Spain · La Liga"] * 2 + [
-        "England · Premier League",
-        "Austrian Bundesliga",
-        "Bundesliga",
-    ] == titles
 
 
 def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> None:
     """They are remembered, and are not in the address."""
     _opened(site, page, ROME, SECOND, DERBY)
-    expect(_homes(page)).to_have_text(["Arsenal", "Roma", "Bari"])
+    expect(homes(page)).to_have_text(["Arsenal", "Roma", "Bari"])
 
     page.get_by_role("button", name="Pin Italy · Serie B").click()
     page.get_by_role("button", name="Pin Roma").click()
@@ -115,7 +206,7 @@ def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> N
     expect(page.locator(".body .league-title")).to_have_text(
         ["Pinned (1)", "Italy · Serie B (1)", "England · Premier League (1)"]
     )
-    expect(_homes(page)).to_have_text(["Roma", "Bari", "Arsenal"])
+    expect(homes(page)).to_have_text(["Roma", "Bari", "Arsenal"])
     assert "" == urlsplit(page.url).query
 
 
@@ -127,9 +218,9 @@ def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
 
     page.keyboard.press("p")
     expect(page.locator(".body .league-title").first).to_have_text("Pinned (1)")
-    expect(_homes(page)).to_have_text(["Roma", "Arsenal"])
+    expect(homes(page)).to_have_text(["Roma", "Arsenal"])
     page.keyboard.press("p")
-    expect(_homes(page)).to_have_text(["Arsenal", "Roma"])
+    expect(homes(page)).to_have_text(["Arsenal", "Roma"])
 
 
 def test_the_row_of_the_keyboard_has_a_frame_all_around(site: Offered, page: Page) -> None:
@@ -153,35 +244,11 @@ def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
     page.get_by_role("button", name="2 May 2099").click()
     page.reload()
 
-    expect(_homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
+    expect(homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
     expect(page.locator(".body .league-title")).to_have_text(["2 May 2099 (3)"])
     page.get_by_role("button", name="Today").click()
     expect(page.locator("#empty")).to_contain_text("No match fits the filter")
     assert {"day": ["today"], "by": ["time"]} == parse_qs(urlsplit(page.url).query)
-
-
-def test_a_match_that_has_begun_says_so_where_leagues_are_mixed(site: Offered, page: Page) -> None:
-    """With its league; below "In play" the league is enough."""
-    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
-    page.clock.install(time="2099-05-02T14:30:00Z")
-    _opened(site, page, ROME)
-
-    expect(page.locator(".match .day")).to_have_text("Serie A")
-    page.get_by_role("button", name="Pin Roma").click()
-    expect(page.locator(".match .day")).to_have_text("started · Serie A")
-
-
-def test_bookmakers_of_one_company_share_a_column(site: Offered, page: Page) -> None:
-    """It shows the price that was confirmed last, and stands where the first of them does."""
-    _opened(site, page, ROME)
-    bookmakers = [
-        {"id": "ours", "name": "Ours", "company": "Group"},
-        {"id": "other", "name": "Other", "company": "other"},
-        {"id": "ours-2", "name": "Ours elsewhere", "company": "Group"},
-    ]
-
-    assert [["Group", "ours-2"], ["Other", "other"]] == page.evaluate(JOINED, [bookmakers, ["ours"]])
-    assert [["Ours", "ours"]] == page.evaluate(JOINED, [bookmakers[:1], ["ours"]])
 
 
 def test_a_few_of_many_bookmakers_are_chosen_quickly(site: Offered, page: Page) -> None:
@@ -221,34 +288,6 @@ def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> N
     assert {"bookmaker": ["bet365"]} == parse_qs(urlsplit(page.url).query)
 
 
-@pytest.mark.parametrize(
-    ("odds", "prices", "texts"),
-    [
-        (
-            "fractional",
-            [1.5, 1.53, 2.0, 2.5, 6.4, 6.75, 51, 1.978, 1.9784],
-            "1/2 53/100 1/1 6/4 27/5 23/4 50/1 489/500 ≈489/500",
-        ),
-        ("american", [1.32, 1.5, 2.0, 3.4, 1.01, 101], "-313 -200 +100 +240 -10000 +10000"),
-    ],
-)
-def test_odds_are_written_as_the_reader_wants(
-    site: Offered, page: Page, odds: str, prices: list[float], texts: str
-) -> None:
-    """A fraction is the price, and is marked where it is only near it; halves are rounded up."""
-    _opened(site, page, ROME)
-
-    assert texts.replace("-", "\N{MINUS SIGN}").split() == page.evaluate(WRITTEN, [odds, prices])
-
-
-def test_fractions_of_two_prices_differ(site: Offered, page: Page) -> None:
-    """Also of such as are next to each other: whoever compares fractions sees which is better."""
-    _opened(site, page, ROME)
-
-    prices = [round(1 + cents / 100, 2) for cents in range(1, 2000)]
-    assert len(prices) == len(set(page.evaluate(WRITTEN, ["fractional", prices])))
-
-
 @pytest.mark.parametrize("width", [360, 1280])
 def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, width: int) -> None:
     """Also the longest, beside each other, and among the best prices."""
@@ -265,7 +304,6 @@ def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, wid
 def test_odds_and_times_are_written_as_set(site: Offered, page: Page) -> None:
     """Everywhere: in rows, best prices and details; the setting is remembered."""
     _opened(site, page, ROME)
-    expect(_homes(page)).to_have_count(1, timeout=30_000)  # what was offered before has left
     expect(page.locator(".hour")).to_have_text("16:00")
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("combobox", name="Odds", exact=True).select_option("Fractional")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Error
+from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page
+
+from tests.support.systems.feed import Fixture
 
 OpenContext = Callable[..., BrowserContext]
 
@@ -28,7 +30,22 @@ window.EventSource = class {{ addEventListener() {{}} close() {{}} }};
 """A page then keeps the list that a test changed: no stream replaces it."""
 
 
+DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
+"""The same match at other prices."""
+OTHER = Fixture("Early Birds", "Night Owls", bet365=(1.5, 4.2, 6.5))
+
 _LINKING = re.compile(r"status of 503 .*/api/v2/fixtures\)$")
+
+
+def row_of(page: Page, home: str) -> Locator:
+    """Return the row of the match of this home team."""
+    return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
+
+
+def homes(page: Page) -> Locator:
+    """Return the home teams, from the top."""
+    return page.locator(".match .team:first-child")
 
 
 @dataclass
