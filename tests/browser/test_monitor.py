@@ -10,14 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import Complaints, OpenContext
+from tests.support.browsing import DERBY, Complaints, OpenContext
 from tests.support.peers.http import respond
-from tests.support.systems.feed import PATH, Fixture, Offered
+from tests.support.systems.feed import PATH, Offered
 
 pytestmark = pytest.mark.browser
 
 NONE = "\N{EN DASH}"
-DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
 
 
 def _row(page: Page, table: str, name: str) -> Locator:
@@ -193,26 +192,61 @@ def test_a_bookmaker_that_fails_from_the_start_is_marked_as_down(site: Offered, 
     expect(states.last).to_have_attribute("data-state", "starting")
 
 
-def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> None:
-    """Null is shown as words without a bar, not as zero."""
+TOLD: dict[str, tuple[Callable[[Any], None], dict[str, str | re.Pattern[str] | list[str]]]] = {
+    "nothing was measured": (
+        _without_latency,
+        {"#bookmakers tbody tr:first-child .quantiles .value": ["not measured"] * 3},
+    ),
+    "clients": (
+        _busy,
+        {"#paths tbody td": ["18", "5", "3", "3"], "#clients": re.compile("timed_out 3")},
+    ),
+    "fixtures, links by rule, and what is not linked by reason": (
+        _surveyed,
+        {
+            "#fixtures dd": ["9", "4", "1"],
+            "#links div": ["same3", "one_alike1"],
+            "#abstentions div": ["two candidates2"],
+            "#surveyed": "As of version 77.",
+            "#absent": re.compile("not on the board: Nowhere FC"),
+        },
+    ),
+    "no survey yet, which is not the same as nothing": (
+        _unsurveyed,
+        {
+            "#surveyed": re.compile("Not counted yet"),
+            "#fixtures dd": ["1", "0", "0"],
+            "#links div": ["All rules0"],
+            "#abstentions div": [],
+            "#absent:visible": [],
+        },
+    ),
+    "a cluster": (
+        _clustered,
+        {
+            "#cluster dd": [
+                *("collector, replica", "a1", "@links, file", "other: b2"),
+                *("3 versions, 0.25 s", "1 time"),
+            ]
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_the_monitor_shows_what_it_is_told(site: Offered, page: Page, case: str) -> None:
+    """In words: null is no zero, and nothing of a cluster stands where there is none."""
     site.offer(DERBY)
-    service = site.start()
-    _altered(page, _without_latency)
-    page.goto(f"{service.base}/monitor")
+    base = site.start().base
+    alter, shown = TOLD[case]
+    page.goto(f"{base}/monitor")
+    expect(page.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
+    expect(page.locator("#in-cluster")).to_be_hidden()
+    _altered(page, alter)
+    page.reload()
 
-    values = _row(page, "bookmakers", "Bet365").locator(".quantiles .value")
-    expect(values).to_have_text(["not measured"] * 3)
-
-
-def test_the_monitor_shows_clients(site: Offered, page: Page) -> None:
-    """Refused and failed answers have a column each."""
-    site.offer(DERBY)
-    service = site.start()
-    _altered(page, _busy)
-    page.goto(f"{service.base}/monitor")
-
-    expect(page.locator("#paths tbody td")).to_have_text(["18", "5", "3", "3"])
-    expect(page.locator("#clients")).to_contain_text("timed_out 3")
+    for place, text in shown.items():
+        expect(page.locator(place)).to_have_text(text)
 
 
 def _journal(route: Route) -> None:
@@ -282,49 +316,6 @@ def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, pag
     expect(page.locator("#no-rejected")).to_be_hidden()
     expect(page.locator("#rejected td:nth-child(9)")).to_have_text(["m1", "m0", "torn"])
     expect(_row(page, "bookmakers", "bwin")).to_contain_text("price 3")
-
-
-def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: Page) -> None:
-    """Links by rule, what is not linked by reason, and what is said by hand of nothing on the board."""
-    site.offer(DERBY)
-    service = site.start()
-    _altered(page, _surveyed)
-    page.goto(f"{service.base}/monitor")
-
-    expect(page.locator("#fixtures dd")).to_have_text(["9", "4", "1"])
-    expect(page.locator("#links div")).to_have_text(["same3", "one_alike1"])
-    expect(page.locator("#abstentions div")).to_have_text(["two candidates2"])
-    expect(page.locator("#surveyed")).to_have_text("As of version 77.")
-    expect(page.locator("#absent")).to_contain_text("not on the board: Nowhere FC")
-
-
-def test_the_monitor_shows_the_cluster(site: Offered, page: Page) -> None:
-    """Who collects what, and how far this process is; nothing of it where there is none."""
-    site.offer(DERBY)
-    base = site.start().base
-    page.goto(f"{base}/monitor")
-    expect(page.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
-    expect(page.locator("#in-cluster")).to_be_hidden()
-    _altered(page, _clustered)
-    page.reload()
-
-    expect(page.locator("#cluster dd")).to_have_text(
-        ["collector, replica", "a1", "@links, file", "other: b2", "3 versions, 0.25 s", "1 time"]
-    )
-
-
-def test_what_the_linker_has_not_counted_is_said(site: Offered, page: Page) -> None:
-    """Before the first survey there is no count of what is not linked, which is not the same as none."""
-    site.offer(DERBY)
-    service = site.start()
-    _altered(page, _unsurveyed)
-    page.goto(f"{service.base}/monitor")
-
-    expect(page.locator("#surveyed")).to_contain_text("Not counted yet")
-    expect(page.locator("#fixtures dd")).to_have_text(["1", "0", "0"])
-    expect(page.locator("#links div")).to_have_text(["All rules0"])
-    expect(page.locator("#abstentions div")).to_have_count(0)
-    expect(page.locator("#absent")).to_be_hidden()
 
 
 def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None:
