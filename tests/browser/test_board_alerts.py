@@ -16,6 +16,7 @@ from tests.support.browsing import NO_STREAM, Complaints, OpenContext
 from tests.support.builders.configurations import VALID
 from tests.support.oracles.rule_transitions import Frame, Json, transitions
 from tests.support.systems.two_sources import Two
+from tests.support.time.waiting import eventually
 from web.__main__ import main
 
 pytestmark = pytest.mark.browser
@@ -147,6 +148,7 @@ def test_a_lost_connection_notifies_of_nothing(
     expect(page.get_by_text("Not watched now")).to_be_visible()
     page.keyboard.press("Escape")
     two.offer({**LOW, "pinnacle": (2.25, 3.4, 3.6)})
+    eventually(lambda: '"1":2.25' in two.service.get("/api/v2/odds?bookmaker=pinnacle").text, "it has 2.25")
 
     page.unroute("**/api/v2/stream*")
     _offer(two, page, 2.25)
