@@ -18,6 +18,7 @@ from actors.core.messages import Batch, Match, Removal, SourceMatchId
 from actors.market_fixtures.model import MarketState, markets_of
 from actors.markets.market import Kind
 from actors.matches.model import Fixture, ViewKind, fixtures_of
+from actors.matching.event import FixtureId
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER
 from tests.support.builders.market_records import COLLECTOR, FIRST, MATCHER, MarketCluster, Replica
 from tests.support.builders.markets import AH, BTTS, KINDS, OU25, OU35, listed, of_markets
@@ -256,10 +257,17 @@ def test_random_lives_are_the_same_from_a_checkpoint(seed: int) -> None:
         if number % 10 == 5:
             joined.append(Replica(found=life.cluster.replica.kept()))
             assert life.cluster.replica.kept() == joined[-1].kept()
+            assert _begun(life.cluster.replica) == _begun(joined[-1])
 
-    newest = life.cluster.replica.kept()
-    assert [newest] * len(joined) == [replica.kept() for replica in joined]
+    newest = life.cluster.replica.kept(), _begun(life.cluster.replica)
+    assert [newest] * len(joined) == [(replica.kept(), _begun(replica)) for replica in joined]
     assert any(record.markets for record in map(decoded, (data for _, data in life.cluster.log)))
+
+
+def _begun(replica: Replica) -> set[FixtureId]:
+    """Return what has begun: two checkpoints that forget that are alike."""
+    boards = replica.state.boards.values()
+    return {fixture.id for board in boards for fixture in fixtures_of(board) if fixture.has_begun}
 
 
 class _Life:
