@@ -87,7 +87,7 @@ def changed_at_random(site: Site, random: Random) -> None:
     listed(site, name, *prices, stale_after_s=random.choice([20.0, 60.0]))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 async def test_copies_equal_the_list_through_a_life(site: Site, seed: int) -> None:
     """Whatever is chosen, and however many looks a client misses."""
     random = Random(seed)
@@ -100,7 +100,7 @@ async def test_copies_equal_the_list_through_a_life(site: Site, seed: int) -> No
     ]
     copies = {query: Copy() for query in queries}
     seen = 0
-    for _ in range(60):
+    for _ in range(50):
         changed_at_random(site, random)
         site.clock.pass_(0.6)
         for query, copy in copies.items():
