@@ -117,28 +117,26 @@ class Life:
         )
 
     def _matches(self, most: int) -> list[Match]:
-        """Draw matches, each of which has often been listed alike; a source's own times all differ."""
-        random, names = self.random, self.random.sample([*self.ids], self.random.randint(0, most))
-        own = (None, None, WALL_0 - 1e6 + self.serial, WALL_0 + 1e6)
-        starts = [None if after is None else int(WALL_0) + after for after in (None, -3600, -1800, 600)]
-        return [
-            match(
-                name,
-                home=random.choice(("Home", "Home", "Home", "", "Other")),
-                away=random.choice(("Away",) * 9 + ("Other",)),
-                league=random.choice(("League",) * 9 + (None,)),
-                prices=random.choice(PRICES),
-                start_time=self._usual(name) if random.random() < 0.8 else random.choice(starts),
-                source_time=(time := random.choice(own)) and time + at / 10,
-                latest_start=random.choice([None, *(int(WALL_0) + after for after in (-1800, 600, 900))]),
-                in_play=random.choice((None, False, True)),
-            )
-            for at, name in enumerate(names)
-        ]
+        """Draw matches, each of which has often been listed alike."""
+        names = self.random.sample([*self.ids], self.random.randint(0, most))
+        return [self._match(name, at) for at, name in enumerate(names)]
 
-    def _usual(self, name: str) -> int | None:
-        after = self.ids[name]
-        return None if after is None else int(WALL_0) + after
+    def _match(self, name: str, at: int) -> Match:
+        """Draw a match; a source's own times all differ."""
+        random = self.random
+        after = self.ids[name] if random.random() < 0.8 else random.choice((None, -3600, -1800, 600))
+        own_time = random.choice((None, None, WALL_0 - 1e6 + self.serial + at / 10, WALL_0 + 1e6 + at))
+        return match(
+            name,
+            home=random.choice(("Home", "Home", "Home", "", "Other")),
+            away=random.choice(("Away",) * 9 + ("Other",)),
+            league=random.choice(("League",) * 9 + (None,)),
+            prices=random.choice(PRICES),
+            start_time=_from_start(after),
+            source_time=own_time,
+            latest_start=_from_start(random.choice((None, -1800, 600, 900))),
+            in_play=random.choice((None, False, True)),
+        )
 
     def _take(self, change: Batch) -> None:
         expected = self.naive[change.bookmaker].take(change, self.now)
@@ -209,6 +207,10 @@ class Life:
         for naive, book in zip(self.naive.values(), self.snapshot.books.values(), strict=True):
             for start, until in naive.bounds():
                 assert book.next_start <= start or book.in_play_until <= until, "nobody would look"
+
+
+def _from_start(seconds: int | None) -> int | None:
+    return None if seconds is None else int(WALL_0) + seconds
 
 
 def _hidden(match: Match) -> tuple[object, ...]:
