@@ -112,8 +112,14 @@ class WatchedBoard(LinkedBoard):
                 for fixture in self.state
             ]
             fixtures = {fixture["id"]: fixture for fixture in served}
-            values = {reference: self._values(reference) for reference in self._references}
-            self.frames.append(Frame(snapshot.version, self.now.wall, fixtures, values))
+            self.frames.append(Frame(snapshot.version, self.now.wall, fixtures, self._all_values()))
+
+    def frame_now(self) -> Frame:
+        """Return what HTTP serves at this moment: values change without a version."""
+        return replace(self.frames[-1], at=self.now.wall, values=self._all_values())
+
+    def _all_values(self) -> dict[str, list[Json]]:
+        return {reference: self._values(reference) for reference in self._references}
 
     def _values(self, reference: str) -> list[Json]:
         """Return the values as they are served."""
@@ -146,8 +152,8 @@ class Life:
         self._ids: dict[str, str] = {}
         self._told: list[Alert] = []
         self._rules: dict[str, Json] = {}
-        self._begun: dict[str, tuple[int, float]] = {}
-        """The frame and the time at which each rule began."""
+        self._begun: dict[str, tuple[int, Frame]] = {}
+        """The place of the frame at which each rule began, and what HTTP served then."""
         self._expected: list[Told] = []
 
     def run(self) -> None:
@@ -159,7 +165,7 @@ class Life:
         board.link()
         board.serve()
         self._rules = {f"r{number}": self._rule(f"r{number}") for number in range(random.randint(2, 6))}
-        self._begun = dict.fromkeys(self._rules, (len(board.frames) - 1, board.now.wall))
+        self._begun = dict.fromkeys(self._rules, (len(board.frames) - 1, board.frame_now()))
         board.watcher = Watcher(_made(self._rules), _SHOWN, self._told.append)
         run_now(board.watcher.compare({Kind.ONE_X_TWO: board.snapshot}, board.moment()))
         for _ in range(STEPS):
@@ -338,14 +344,13 @@ class Life:
         for name in [name for name, rule in new.items() if rule == self._rules[name]]:
             del new[name]
         self._rules = kept | new
-        self._begun |= dict.fromkeys(new, (len(board.frames) - 1, board.now.wall))
+        self._begun |= dict.fromkeys(new, (len(board.frames) - 1, board.frame_now()))
         run_now(board.watcher.replace(_made(self._rules), {Kind.ONE_X_TWO: board.snapshot}, board.moment()))
 
     def _expect(self, name: str) -> None:
         """Add what a rule should have told up to now."""
-        (place, begun), now = self._begun[name], self._board.now.wall
-        first, *others = self._board.frames[place:]
-        frames = [replace(first, at=begun), *others]
+        (place, first), now = self._begun[name], self._board.now.wall
+        frames = [first, *self._board.frames[place + 1 :]]
         self._expected += transitions(frames, self._rules[name], now)
 
     def _check(self) -> None:
