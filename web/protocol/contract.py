@@ -80,4 +80,3 @@ class Operation(Struct, frozen=True):
 
 
 CACHED: Final = ("ETag", "Cache-Control")
-NOT_MODIFIED: Final = Answer(304, "The client has this already.", headers=CACHED)
