@@ -50,6 +50,19 @@ async def test_a_line_has_every_price_and_absence(tmp_path: Path) -> None:
     )
 
 
+async def test_without_a_begin_the_last_week_is_told(tmp_path: Path) -> None:
+    """All that the archive has is told if it is asked for."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("birch", match("m1", start_time=None, prices=(2.0, 3.5, 4.0)))
+        site.publish("birch")
+        site.clock.pass_(8 * 86_400)
+        site.publish("birch", match("m1", start_time=None, prices=(1.9, 3.5, 4.0)))
+        of_week, whole = [await _line(site, f"id=birch_m1{begin}") for begin in ("", "&from=0")]
+
+    assert [1.9] == _short(of_week["points"])
+    assert [2.0, "removed: withdrawn", 1.9] == _short(whole["points"])
+
+
 async def test_a_time_in_which_the_service_was_down_has_no_price(tmp_path: Path) -> None:
     """The price ends with the gap, and begins again with the restored list after it."""
     clock = ManualClock()
