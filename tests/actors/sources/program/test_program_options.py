@@ -58,7 +58,8 @@ def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: p
 
 def test_what_no_process_can_have_is_refused() -> None:
     """No command, a NUL in it, a variable with a name that is none; another key than that of a program."""
-    for options in ({"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}):
+    odd: list[dict[str, Any]] = [{"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}]
+    for options in odd:
         with pytest.raises(msgspec.ValidationError):
             _options(**options)
     check_key("program")
