@@ -50,7 +50,8 @@ async def test_what_the_key_may_and_what_is_not_found_is_told(tmp_path: Path) ->
     assert "plan: pro" in lines
     assert "requests: 10" in lines
     assert "not_found: ['bookmaker other', 'league 99', 'league ligue 1']" in lines
-    assert [line for line in lines if "bet365 would be shown, matches 2" in line]
+    for said in ("list.near: matches 2", "bet365 would be shown, matches 2"):
+        assert [line for line in lines if said in line]
 
 
 async def test_it_is_told_how_many_prices_have_moved(tmp_path: Path) -> None:
