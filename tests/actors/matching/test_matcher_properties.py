@@ -39,7 +39,8 @@ def _walk(
         here = {key: some for key, some in here.items() if key not in left} | changed
         followed.update(changed.values(), left)
         if step % compared == 0:
-            assert set(groups(*map(here.__getitem__, sorted(here)), overrides=overrides)) == followed.groups()
+            whole = groups(*(here[key] for key in sorted(here)), overrides=overrides)
+            assert set(whole) == followed.groups()
 
 
 @pytest.mark.parametrize("seed", range(24))
