@@ -164,7 +164,18 @@ def test_what_the_tables_spell_or_every_list_leaves_out_is_no_mark(
 
 UNKNOWN_MARKS = (
     *("{} [x]", "[q] {}", "女{}", "w{}", "{} *", "- {}", "{}(xy)", "{} \uff08乙\uff09", "{} k", "{} C"),
-    *("Qx {}", "MSK {}", "JS {}", "{} Bahir Dar", "{} Mvd", "{} UY", "{}U21", "{}/2", "{}!", "{}レディース"),
+    *(
+        "Qx {}",
+        "MSK {}",
+        "JS {}",
+        "{} Bahir Dar",
+        "{} Mvd",
+        "{} UY",
+        "{}U21",
+        "{}/2",
+        "{}!",
+        "{}レディース",
+    ),
 )
 """Marks beside those of `tests/support/lookalikes.py`."""
 
