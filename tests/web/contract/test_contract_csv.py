@@ -155,3 +155,26 @@ async def test_another_format_is_refused(site: Site, asked: str) -> None:
 
     assert {(400, "invalid_format")} == {(it.status_code, it.json()["code"]) for it in answers}
     assert answers[0].json()["detail"].endswith("must be one of: json, csv")
+
+
+async def test_surebets_say_whether_they_are_weak_or_doubted() -> None:
+    """In columns that are there only if they are asked for."""
+    async with open_site(kinds=[Kind.OVER_UNDER]) as site:
+        line = parsed("over_under:3")
+        site.publish("alder", match("m1", prices=(9.0, 3.0, 2.0)), match("m1").of_market(line, (2.2, 1.8)))
+        site.publish("birch", match("m1", prices=(2.0, 3.5, 4.2)), match("m1").of_market(line, (1.8, 2.1)))
+        site.clock.pass_(2)
+        site.apply()
+        asked = f"{SUREBETS}?market=1x2,over_under:3&weak=1&doubted=1"
+        rows = {row["market"]: row for row in await _rows(site, f"{asked}&format=csv")}
+        (fixture,) = (await site.json(asked))["fixtures"]
+        plain = await site.get(f"{SUREBETS}?format=csv")
+
+    doubted, weak = (fixture["markets"][name] for name in ("1x2", "over_under:3"))
+    assert ("; ".join(doubted["doubted"]["doubts"]), str(doubted["doubted"]["profit"]), "") == tuple(
+        rows["1x2"][name] for name in ("doubts", "profit", "weak")
+    )
+    assert ("", "true", str(weak["surebet"]["usual_profit"])) == tuple(
+        rows["over_under:3"][name] for name in ("doubts", "weak", "usual_profit")
+    )
+    assert not {"doubts", "weak", "usual_profit"} & {*plain.text.splitlines()[0].split(",")}
