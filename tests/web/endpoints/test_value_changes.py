@@ -15,6 +15,7 @@ from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import WALL_0
 from web.endpoints import value_stream
+from web.feeds.value import changes
 
 pytestmark = pytest.mark.anyio
 
@@ -137,6 +138,55 @@ async def test_a_poll_waits_for_a_change_that_it_asked_for(site: Site) -> None:
     )
 
 
+async def test_values_of_the_main_line_go_when_another_becomes_it(site: Site) -> None:
+    """Although they hold as before."""
+    derby, fair = match("m1"), (1.9, 1.9)
+    first = {name: derby.of_market(parsed("over_under:2.5"), fair) for name in NAMES if name != "elder"}
+    first[BookmakerId("alder")] = derby.of_market(parsed("over_under:2.5"), (2.1, 1.8))
+    for name in NAMES:
+        site.publish(name, derby, *([first[name]] if name in first else []))
+    asked = f"{CHANGES}&market=over_under:main"
+    before = await site.json(f"{asked}&since=0")
+    for name in NAMES:
+        other = derby.of_market(parsed("over_under:3"), fair)
+        site.publish(name, derby, other, *([first[name]] if name in first else []))
+    site.clock.pass_(1)
+    after = await site.json(f"{asked}&since={before['cursor']}")
+
+    assert ["over_under:2.5"] == [value["market"] for value in before["values"]]
+    assert (["over_under:2.5"], []) == ([of["market"] for of in after["changed"]], after["values"])
+
+
+async def test_no_answer_has_a_value_whose_list_is_stale(site: Site) -> None:
+    """However short before it somebody else asked."""
+    for name in NAMES:
+        listed(site, name, HIGH if name == "alder" else FAIR, stale_after_s=20.0)
+    site.clock.pass_(19.8)
+    before = await site.json(f"{CHANGES}&since=0&doubted=1")
+    site.clock.pass_(0.3)
+    after = await site.json(f"{CHANGES}&since={before['cursor']}&doubted=1")
+
+    assert [1, 0] == [len(answer["values"]) for answer in (before, after)]
+    assert ["1x2"] == [of["market"] for of in after["changed"]]
+
+
+async def test_a_client_from_before_a_forgotten_end_needs_all_values(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may hold the values that ended."""
+    monkeypatch.setattr(changes, "KEPT", 1)
+    cursors = ["0"]
+    for prices in ((HIGH, FAIR), (FAIR, FAIR), (FAIR, HIGH)):
+        for name in NAMES:
+            listed(site, name, *(prices if name == "alder" else (FAIR, FAIR)))
+        site.clock.pass_(1)
+        cursors.append((await site.json(f"{CHANGES}&since={cursors[-1]}"))["cursor"])
+
+    assert [410, 200, 200] == [
+        (await site.get(f"{CHANGES}&since={cursor}")).status_code for cursor in cursors[1:]
+    ]
+
+
 @pytest.mark.parametrize("since", ["-1", "5", "1-0badc0de"])
 async def test_changes_since_an_unknown_look_are_gone(site: Site, since: str) -> None:
     """The answer names the looks that are known, and how to get all values."""
@@ -185,7 +235,7 @@ async def test_a_stream_has_values_and_then_their_changes(
         first = copy.values
         listed(site, "birch", HIGH)
         site.clock.pass_(1)
-        copy.take((changes := await connection.event()).data)
+        copy.take((later := await connection.event()).data)
         both = copy.values
         site.clock.pass_(19)
         copy.take((ended := await connection.event()).data)
@@ -193,7 +243,7 @@ async def test_a_stream_has_values_and_then_their_changes(
         (bye,) = await connection.rest()
 
     assert ["snapshot", "changes", "changes", "bye"] == [
-        event.name for event in (snapshot, changes, ended, bye)
+        event.name for event in (snapshot, later, ended, bye)
     ]
     assert [["alder"], ["alder", "birch"], []] == [
         [value["id"].partition("_")[0] for value in values] for values in (first, both, copy.values)
