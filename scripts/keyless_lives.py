@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def lived(venue: str, seed: int) -> Counter[str]:
-    """Run the lives of a seed; return their number, and the results of their requests."""
+    """Run processes that a seed draws; return their number, and the results of their requests."""
     VenueMachine.done.clear()
     live(venue, LIVES, seed)
     return Counter(VenueMachine.done)

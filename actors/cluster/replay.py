@@ -106,7 +106,7 @@ def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[Stat
 def _books_from(
     wires: Mapping[BookmakerId, WireBook], empty: Mapping[BookmakerId, Book]
 ) -> Sliced[dict[BookmakerId, Book]]:
-    """Return the stored books."""
+    """Return the books of a checkpoint: the lists and entries of each bookmaker."""
     books = {}
     for name in empty:
         wire = wires[name]

@@ -75,7 +75,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
         return view.market is ONE_X_TWO or view.has_every_line or self.id.endswith(f" {view.market}")
 
     def gone_from(self, view: FixtureView) -> Gone | None:
-        """Return when and why it left the view; None if it was never there."""
+        """Return when and why a fixture left the view; None if it was not in the view before."""
         if not self._was_in(view):
             return None
         if view.is_of_main_lines and self.fixture is not None:  # now another line is the main line

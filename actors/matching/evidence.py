@@ -136,7 +136,7 @@ def are_of_several(home: Name, away: Name, country: str | None) -> bool:
 
 
 def may_be_of_several(home: Name, away: Name, country: str | None) -> bool:
-    """Return whether both names are at least short for several clubs of one country: Botafogo v América.
+    """Return whether each of two names is the name, or a short form, of several clubs of one country.
 
     Each may mostly mean the best known of them. `country` is the league's, if known.
     """

@@ -157,7 +157,7 @@ class ByHand:
                     self._partners.setdefault(other, set()).add(event.key)
 
     def remove(self, event: Event) -> None:
-        """Remove an event, in the state in which it was added."""
+        """Remove an event, which must be as it was when it was added."""
         for side in self._sides(event):
             self._here[side].pop(event.key, None)
         self._starts.pop(event.key, None)
@@ -188,7 +188,7 @@ class Overridden(Struct, frozen=True):
         self.must_not.add(event)
 
     def remove(self, event: Event) -> None:
-        """Remove an event, in the state in which it was added."""
+        """Remove an event, which must be as it was when it was added."""
         self.must.remove(event)
         self.must_not.remove(event)
 

@@ -29,7 +29,7 @@ class Unread(Struct, frozen=True):
 
 
 class Parts(Struct, frozen=True):
-    """The readable elements of an answer, and their name."""
+    """The readable elements of an answer; `name` says what they are, such as `games`."""
 
     name: str
     read: tuple[Struct, ...]

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def restarted(config: Path, number: signal.Signals, full: int) -> None:
-    """Print the seconds (clock and processor) from a signal to lists, and to changes that continue."""
+    """Print the seconds (clock and processor) of a restart until lists, and then changes, are answered."""
     with _service(config) as running:
         eventually(lambda: _count(running) >= full, "the board is full", PATIENCE_S)
         view = _view(running)

@@ -1,4 +1,4 @@
-"""Reads many entries of a day: the first and the last price of each up to a version, and its end.
+"""Reads many entries of a day: first and last prices up to a version, and how the entries ended.
 
 Each entry is wanted at one version. In a sealed day each entry is looked up; in the day being written all
 changes are scanned once.

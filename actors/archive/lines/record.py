@@ -55,7 +55,7 @@ class Records:
         self._kept: dict[tuple[Market, int, float], tuple[FixtureSettings, list[Judged]]] = {}
 
     def read(self, days: Days, asked: AskedRecord) -> list[Judged] | Unfinished:
-        """Return all judged flags, or how far they have been read after some seconds of work.
+        """Return all values with their closes, or how far they have been read after some seconds of work.
 
         Raises: OSError, sqlite3.Error, UnreadableError.
         """

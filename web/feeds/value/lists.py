@@ -46,7 +46,7 @@ class Values:
         self._live, self._clock, self._judging = live, clock, judging
 
     async def made(self, asked: AskedValues, coding: Coding, client: str | None) -> tuple[bytes, ...]:
-        """Return the list in its format, judged when no deadline of its boards has passed.
+        """Return the list in its format. It is made again if a price grew too old meanwhile.
 
         Raises: Problem 400 if several leagues have the requested label, 503 if no bookmaker is serving, and
         the errors of `OwnBodies.run` and `Live.read`.
