@@ -27,7 +27,7 @@ Kept: TypeAlias = Mapping[BookmakerId, tuple[Mapping[Scope, ListState], Iterable
 def restored(
     main: Snapshot, kinds: Collection[Kind], kept: Mapping[Kind, Kept], now: Instant
 ) -> dict[Kind, Snapshot]:
-    """Return the boards of these kinds at a start: the archived lists, with the version of the 1X2 board."""
+    """Return the boards of these kinds at a start: archived lists, with the version of the 1X2 board."""
     followed = fixtures_of(main)
     terms, boards = followed.terms, dict[Kind, Board]()
     for kind in (kind for kind in OTHERS if kind in kinds):
