@@ -71,7 +71,7 @@ async def test_quarantine_is_recorded_and_logged_once_each_way() -> None:
 
 
 async def test_quarantine_from_outside_has_its_reason() -> None:
-    """An actor that harms others is stopped without a crash and comes back after 60 s."""
+    """An actor that harms others is stopped once, without a crash, and comes back after 60 s."""
     lives = Lives()
     spec = ChildSpec(ActorStatus("a"), lives)
 
@@ -79,6 +79,8 @@ async def test_quarantine_from_outside_has_its_reason() -> None:
         async with supervised(spec) as supervisor:
             await anyio.sleep(10)
             supervisor.quarantine("a", "its batches are poison")
+            await settle()
+            supervisor.quarantine("a", "said again")
             await settle()
             during = (spec.status.state, spec.status.crashes, spec.status.last_error)
             await anyio.sleep(100)

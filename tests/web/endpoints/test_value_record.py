@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from actors.core.messages import BookmakerId
+from actors.markets.market import Kind
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import Site, open_site
 
@@ -92,3 +93,20 @@ async def test_without_an_archive_there_is_no_record() -> None:
         response = await site.get(RECORD)
 
     assert (404, "no_archive") == (response.status_code, response.json()["code"])
+
+
+async def test_the_record_is_of_the_requested_markets(tmp_path: Path) -> None:
+    """Of up to ten; a market twice, a form of none, and more than a year are refused."""
+    async with open_site(names=NAMES, archived=tmp_path, kinds=[Kind.OVER_UNDER]) as site:
+        await _kept(site)
+        flags = [
+            (await site.json(f"{RECORD}?market={markets}"))["all"]["flags"]
+            for markets in ("1x2", "over_under:2.5", "1x2,over_under:2.5")
+        ]
+        queries = ("market=1x2,1x2", "market=over_under:2.6", f"market={'btts,' * 10}1x2", "from=1")
+        refused = [await site.get(f"{RECORD}?{query}") for query in queries]
+
+    assert [1, 0, 1] == flags
+    assert [(400, "invalid_market")] * 3 + [(400, "invalid_from")] == [
+        (answer.status_code, answer.json()["code"]) for answer in refused
+    ]
