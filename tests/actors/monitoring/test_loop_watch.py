@@ -95,12 +95,11 @@ async def test_each_stall_is_counted() -> None:
 
 async def test_watch_ends_with_its_block() -> None:
     """The thread of the watch ends when the block is left."""
+    before = {*threading.enumerate()}  # the thread of another test may still end
     with watched(LoopStatus()):
-        during = [thread.name for thread in threading.enumerate()]
+        begun = [thread for thread in threading.enumerate() if thread not in before]
 
     await anyio.to_thread.run_sync(
-        eventually,
-        lambda: "loop watch" not in [thread.name for thread in threading.enumerate()],
-        "it has gone",
+        eventually, lambda: not any(thread.is_alive() for thread in begun), "it has gone"
     )
-    assert 1 == during.count("loop watch")
+    assert ["loop watch"] == [thread.name for thread in begun]
