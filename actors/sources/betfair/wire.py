@@ -192,7 +192,7 @@ class SegmentedMessage:
         """Return a whole message: `message` itself, or all segments joined; None before the last segment.
 
         A segment without a kind (`ct`) has the kind of the first. Raises: PayloadError for segments that
-        are out of order, of two kinds or too many.
+        are out of order, of two kinds or subscriptions, or too many.
         """
         so_far = self._so_far
         match message.segmentType:
@@ -207,6 +207,8 @@ class SegmentedMessage:
             case "SEG" | "SEG_END" if so_far is not None:
                 if message.ct not in {None, so_far.ct}:
                     raise PayloadError("a segmented message is of two kinds", "segments")
+                if message.id not in {None, so_far.id}:
+                    raise PayloadError("a segmented message is of two subscriptions", "segments")
             case other:
                 raise PayloadError(f"segmentType {other[:32]!r} came out of order", "segments")
         changes = so_far.mc or []
@@ -214,7 +216,7 @@ class SegmentedMessage:
         if len(changes) > MAX_MARKETS:
             raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
         clocks = {"clk": message.clk or so_far.clk, "initialClk": message.initialClk or so_far.initialClk}
-        joined = structs.replace(message, ct=so_far.ct, mc=changes, **clocks)
+        joined = structs.replace(message, id=so_far.id, ct=so_far.ct, mc=changes, **clocks)
         is_whole = message.segmentType == "SEG_END"
         self._so_far = None if is_whole else joined
         return joined if is_whole else None

@@ -198,6 +198,7 @@ def test_new_image_starts_without_old_segments() -> None:
         [delta(BETTER, **MIDDLE)],
         [delta(BETTER, **END)],
         [delta(BETTER, **START), delta(BETTER, **END), delta(BETTER, **END)],
+        [delta(BETTER, id=9, **START), delta(BETTER, id=8, **END)],
         [delta(BETTER, **START), delta(BETTER)],
         [delta(BETTER, **START), image(market())],
         [delta(BETTER, **START), delta(BETTER, **START)],
@@ -205,7 +206,18 @@ def test_new_image_starts_without_old_segments() -> None:
         [delta(BETTER, segmentType="SEG_MIDDLE")],
         [delta(BETTER, segmentType="")],
     ],
-    ids=["middle", "end", "end twice", "delta", "image", "start twice", "kinds", "unknown", "empty"],
+    ids=[
+        "middle",
+        "end",
+        "end twice",
+        "subscriptions",
+        "delta",
+        "image",
+        "start twice",
+        "kinds",
+        "unknown",
+        "empty",
+    ],
 )
 def test_segments_out_of_order_are_a_protocol_error(messages: list[Json]) -> None:
     """A segment is missing, so later messages cannot be trusted."""
