@@ -44,7 +44,7 @@ def kept(path: Path) -> list[Message]:
 
 @dataclass
 class _Cut:
-    """What a SIGKILL at a boundary leaves: the files, what was offered, and what receivers have taken."""
+    """The state after a SIGKILL at a boundary: files, offered messages, messages that receivers took."""
 
     point: str
     folder: Path

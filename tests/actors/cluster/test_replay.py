@@ -1,4 +1,4 @@
-"""What records make of the boards of all markets, the same by replay and from a checkpoint."""
+"""Records make the same boards of all markets by replay and from a checkpoint."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _views(board: Snapshot) -> object:
 
 
 def test_record_of_all_markets_is_one_version() -> None:
-    """What a collector has published at one moment is in one record, whatever kinds of market it is of."""
+    """One record has all kinds of market that a collector published at one moment."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25, AH), bookmaker=ALDER))
 
@@ -121,7 +121,7 @@ def test_bookmaker_of_another_collector_begins_anew_in_all_markets() -> None:
 
 
 def test_lists_of_a_collector_that_leaves_are_stale() -> None:
-    """Of all markets in one version, and of its lists alone; they serve nothing any more."""
+    """One version withdraws its lists of all markets, and no others; they serve nothing any more."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
     first = decoded(cluster.log[0][1])

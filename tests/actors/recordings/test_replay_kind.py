@@ -312,7 +312,7 @@ async def test_fresh_list_has_all_markets(tmp_path: Path) -> None:
 async def test_a_market_is_shown_if_both_sources_believe_its_sum(
     tmp_path: Path, recorded: float, options: str
 ) -> None:
-    """That of the recording, and that which plays it."""
+    """The bound of the recording and the bound of the playing service both count."""
     path = _recorded(tmp_path, one_match("1.90"), two_way_book_sum_max=recorded)
 
     async with _running(tmp_path, path, f"{OTHERS}\n{options}") as service:
@@ -352,7 +352,7 @@ def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_check_of_a_configuration_lists_markets_of_a_recording(tmp_path: Path) -> None:
-    """Those that its source read, and those of them that are shown."""
+    """The check lists the markets that its source read, and the shown ones among them."""
     file = _config(tmp_path, _recorded(tmp_path, one_match()), 'markets = ["over_under"]')
 
     has = "recording of football_data: bookmakers B365; markets 1x2, over_under, asian_handicap"

@@ -42,7 +42,7 @@ def _lines(folder: Path, text: str) -> list[str]:
 
 
 def test_a_cluster_may_have_budgets_and_other_markets(tmp_path: Path) -> None:
-    """What was spent travels with a lease; `check-config` tells the roles."""
+    """Spent credits travel with a lease; `check-config` tells the roles."""
     for text in (CONFIG, CONFIG + BUDGETED, CONFIG.replace('kind = "simulated"', MARKETS)):
         assert "cluster oddsboard: collector and replica" in _lines(tmp_path, text)
 

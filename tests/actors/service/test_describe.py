@@ -112,7 +112,7 @@ def test_unknown_key_and_cost_are_warned_of(tmp_path: Path, other: str, near: st
 
 
 def test_keys_of_2026_are_known() -> None:
-    """Those that the API no longer has are not, and are warned of."""
+    """The check warns of keys that the API no longer has."""
     assert {"betclic_fr", "unibet_nl", "unibet_se", "unibet_uk", "betfred_uk"} <= {*KIND.known_keys}
     assert {"betclic", "unibet_eu", "livescorebet_eu"}.isdisjoint(KIND.known_keys)
 

@@ -184,7 +184,7 @@ def test_messages_of_the_exchange_are_read() -> None:
 
 @pytest.mark.parametrize("field", ["conflateMs", "heartbeatMs", "id", "status"])
 def test_a_part_of_a_number_is_none(field: str) -> None:
-    """What does not count whole things is refused."""
+    """A number that does not count whole things is refused."""
     follower = Follower()
     follower.connect()
 

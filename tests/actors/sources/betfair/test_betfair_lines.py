@@ -224,7 +224,7 @@ def test_crossed_offers_of_other_ladders(offered: list[Json], options: Json, lay
 
 
 def test_lines_change_their_id_when_the_result_comes() -> None:
-    """Those of the event's id leave."""
+    """The matches with the event's id leave."""
     stage = live(handicaps(), **ON)
 
     assert (EVERY, dict.fromkeys(OF_EVENT, "withdrawn")) == _told(stage.receive(delta(result())).changes)

@@ -281,7 +281,7 @@ async def test_requests_of_another_program_count(tmp_path: Path) -> None:
 async def test_a_refusal_is_told_in_words(
     tmp_path: Path, options: dict[str, object], changed: tuple[str, str], scope: str, said: str
 ) -> None:
-    """What the key, the plan or the league is, in the log as well, and never the key itself."""
+    """Errors and the log name the refused key, plan or league, and never the key's text."""
     venue = _venue(**options)
     venue.add(7001, start=WALL_0 + HOUR)
     with capture_logs() as logs:
