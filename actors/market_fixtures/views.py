@@ -17,17 +17,17 @@ class SeveralView(Struct, frozen=True):
 
     @property
     def kind(self) -> ViewKind:
-        """The kind of all its views."""
+        """The kind, which all `views` share."""
         return self.views[0].kind
 
     @property
     def bookmaker(self) -> BookmakerId | None:
-        """The bookmaker of all its views."""
+        """The bookmaker, which all `views` share."""
         return self.views[0].bookmaker
 
     @property
     def league(self) -> str | None:
-        """The league of all its views."""
+        """The league, which all `views` share."""
         return self.views[0].league
 
     def of_league(self, league: str | None) -> SeveralView:

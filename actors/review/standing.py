@@ -20,7 +20,7 @@ from actors.naming.names import Name, parse
 from actors.naming.tables import clubs_of
 
 LOOK_S = 60.0  # between two checks; on a large board one takes some tenths of a second, in slices
-LONG_S = 3600.0  # after this time a link becomes a suggestion
+LONG_S = 3600.0  # a link that stood for this time is suggested for a review
 
 
 class Standing(Struct, frozen=True):

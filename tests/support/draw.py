@@ -37,7 +37,10 @@ Nearly all tests use what is in `tests/support`: those that take long are left t
 
 
 class Draw(Struct, frozen=True):
-    """The draw of a day, with the folders that changed: as in the repository, "." for itself, sorted."""
+    """A day, by which long tests are drawn, and the folders that changed.
+
+    `folders` are sorted paths in the repository; "." is its root.
+    """
 
     day: date
     folders: tuple[str, ...]

@@ -69,7 +69,7 @@ def guessed_markets(
 
 
 def _said(column: str, keys: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield market and outcome by a column's name, and the name with {key}."""
+    """Yield (market, outcome, name) for a column; `{key}` stands in the name for the bookmaker's key."""
     for key in keys or ("",):
         rest = column[len(key) :]
         if not column.startswith(key):

@@ -45,7 +45,7 @@ class Pieces(ByteStream):
         return piece
 
     async def send(self, item: bytes) -> None:
-        """Not for writing."""
+        """Refuse to write: this stream can only be read."""
         raise NotImplementedError
 
     async def send_eof(self) -> None:

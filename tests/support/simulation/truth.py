@@ -1,4 +1,4 @@
-"""What a cluster may show: the entries of any collector's own board, and the legs that count."""
+"""What a cluster may show: the entries of any collector's own board, and the legs of surebets."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Fixture:
 
 
 def _sheet(fixtures: Sequence[Fixture]) -> bytes:
-    """Return the file; all matches are on one day in 2099."""
+    """Return the body of the CSV file; all matches are on one day in 2099."""
     rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,BWH,BWD,BWA"]
     for row in fixtures:
         prices = [price for odds in (row.bet365, row.bwin) for price in (odds or ("", "", ""))]

@@ -189,7 +189,7 @@ class History:
                 self.violations.append(f"{cursor}: another list was kept from changes")
 
     def _check_age(self, where: str, path: str, epoch: str, version: int, asked: float) -> None:
-        """Check that nothing newer of the view was shown to anybody long before."""
+        """Check that no client got a newer version of this list long before this answer."""
         seen = self._seen.setdefault((path, epoch), [])
         newer = bisect_right(seen, version, key=itemgetter(1))
         if newer < len(seen) and (behind_s := asked - seen[newer][0]) > HOLDS_S + LATE_S:

@@ -250,7 +250,7 @@ def _event(spelling: Spelling, match: Match) -> Event:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_each_match_of_the_demo_is_one_fixture(seed: int) -> None:
-    """The three sources of the default configuration have a spelling each; some names are missing."""
+    """Each of the three demo sources spells names in its own way, and leaves some team names empty."""
     every = [_listed(spelling, seed) for spelling in OF_SPELLING]
     named = [
         together
