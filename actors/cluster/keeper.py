@@ -177,7 +177,7 @@ class KeeperActor:
             self._lose_all()
         if any(self._held.get(name, token) != token for name, token in ours.items()) or any(
             name not in self._held and name not in self._asked for name in ours
-        ):  # the log's records of our sources are unknown
+        ):  # the log may have records of our sources that this process does not know
             await self.store.depose(self.id, look.beats[self.id], self._leaving(self.id))
             self._lose_all()
             return

@@ -44,7 +44,10 @@ class Break(Struct, frozen=True):
 
 
 def left_in_a_gap(gaps: Iterable[Break], row: int, until: int) -> bool:
-    """Return whether an entry with its last row at a version was missing after a later gap."""
+    """Return whether an entry left the board in a gap of the record that ended by the version `until`.
+
+    `row` is the version of the entry's last row.
+    """
     return any(not gap.goes_on and row < gap.until <= until for gap in gaps)
 
 

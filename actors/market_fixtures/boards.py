@@ -165,7 +165,7 @@ class Drafts:
         return None if board is None else (yield from board.reject(bookmaker, entry))
 
     def link(self, links: object) -> None:
-        """Make fixtures of these groups of events in this commit, or link these side events."""
+        """Make fixtures of groups of 1X2 events in this commit; or, for `SideLinks`, link side events."""
         if isinstance(links, SideLinks):
             self._side_links = links
         else:

@@ -64,7 +64,10 @@ class SideEvents(Struct, frozen=True, eq=False):
 
 
 class SideLinks(Struct, frozen=True, eq=False):
-    """Groups with side events (an unlinked one is alone); `events` are all members, without prices."""
+    """Groups that have side events, and by key all their events, without prices.
+
+    An event that is linked with no other is a group of its own.
+    """
 
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]

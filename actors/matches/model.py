@@ -296,7 +296,7 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):
-    """A commit's changes, and the changed views; `events` may need new links."""
+    """A commit's changes, the views whose fixtures changed, and the `events` that are linked anew."""
 
     changes: tuple[FixtureChange, ...] = ()
     events: tuple[EventKey, ...] = ()

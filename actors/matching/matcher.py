@@ -75,7 +75,7 @@ class PlainLabels:
         return found
 
     def league(self, event: Event, league: League) -> League:
-        """Return the league of a match, as proven if its label's country is its clubs'."""
+        """Return the league of a match; proven if its label names the country of the match's clubs."""
         is_proven = league.is_concluded and self._known_countries.get(_label_of(event)) == league.country
         return stated(league) if is_proven else league
 

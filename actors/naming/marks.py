@@ -55,7 +55,10 @@ def _unexplained(name: Name, plain: Name) -> list[str]:
 
 
 def _share_an_end(words: list[str], others: list[str]) -> bool:
-    """Return whether two words begin or end alike: a mark may be glued to towns that one list omits."""
+    """Return whether two words begin or end alike.
+
+    One list may write a mark as a part of a town's name ("NBK" of "NBKHäcken"), and another list omit it.
+    """
     return any(a[0] == b[0] or a[-1] == b[-1] for a, b in product(words, others))
 
 

@@ -163,7 +163,7 @@ class Playback:
             yield from board.digest()
 
     def now(self) -> Instant:
-        """Return the time of the last played moment; before any was played, the time of the first payload."""
+        """Return the time of the last played moment; before any is played, of the first payload."""
         return self._now
 
     @property

@@ -153,7 +153,7 @@ def _each(
 
 def _alias(team: _Team, faults: list[str]) -> TeamAlias:
     names = _distinct((team.name, *team.also), faults)
-    classes = {parse_name(name).team for name in names}  # parsed names are cached for the linker
+    classes = {parse_name(name).team for name in names}  # cached for the linker
     if len(classes) > 1 and names == (*map(clean_name, names),):
         faults.append(
             "some names are marked as women, youth or reserves and some are not, must be all or none;"

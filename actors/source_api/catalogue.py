@@ -127,7 +127,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
 
     @abstractmethod
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return the catalogue's targets: the next page of each list, and any others."""
+        """Return the next requests of the catalogue: the next page of each of its lists, and any others."""
 
     @abstractmethod
     def learn(self, target: Target, content: Any, now: Instant) -> bool:

@@ -84,11 +84,11 @@ def values_of(fixture: Fixture, books: Books, terms: ValueTerms, now: Instant) -
 
 
 def counted(fixture: Fixture, books: Books, terms: FixtureSettings, now: Instant) -> Counted:
-    """Return the bookmakers that are compared at `now`; True for prices that are young enough.
+    """Return the bookmakers that are compared at `now`, each with whether its prices are young enough.
 
-    Their prices are live, the last confirmed of their company, and the newest attempt to get their list
-    succeeded. Young ones were confirmed less than `max_age_s` ago; without that rule, less than the
-    smallest `stale_after_s` of all these.
+    Their prices are live, and the newest attempt to get their list succeeded. Of a company's
+    bookmakers only the one counts whose prices were confirmed last. Young prices were confirmed less
+    than `max_age_s` ago; without that setting, less than the smallest `stale_after_s` of these lists ago.
     """
     latest: dict[str, tuple[float, BookmakerId]] = {}
     live = [(name, entry) for name, entry in fixture.entries.items() if name in terms.roster.live]

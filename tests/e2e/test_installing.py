@@ -49,7 +49,7 @@ def _alone(wheel: Path, folder: Path) -> list[str]:
     for name in locked(LOCKS["run"]):
         try:
             files = distribution(name).files or []
-        except PackageNotFoundError:  # for another system or another Python
+        except PackageNotFoundError:  # the lock has packages of other systems and Pythons
             continue
         for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
             if not (packages / top).exists():

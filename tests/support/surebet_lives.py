@@ -109,7 +109,7 @@ class Life:
         self._is_full = random.random() < 0.1
         self._crossing = random.choice((*NAMES, *[""] * 15))  # it exchanges the prices of home and away
         self._ids: dict[str, str] = {}
-        self._confirmed: dict[str, float] = {}  # when, of lists that can be confirmed again
+        self._confirmed: dict[str, float] = {}  # the time of each list that can be confirmed again
         self._renewed: set[str] = set()  # whose prices a confirmation makes new
 
     def run(self) -> None:

@@ -266,7 +266,7 @@ class BookmakerReport(Report, frozen=True):
 
 
 class MarketReport(Report, frozen=True):
-    """The entries of a kind of market by bookmaker, and its fixtures; each line counts as one."""
+    """The numbers of a kind of market: entries by bookmaker, and fixtures. A line is an entry."""
 
     entries: Mapping[str, int]
     fixtures: int

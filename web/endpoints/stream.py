@@ -207,7 +207,7 @@ class _Follower:
         client, self._client = self._client, None
         try:
             return await self._frames.changes(self._view, self._version, client, self._writer.last)
-        except Problem:  # too much work; the whole list is shared by all clients
+        except Problem:  # single clients cause too much work: send the whole list, which all clients share
             return None
 
     async def _next(self) -> Sequence[bytes]:

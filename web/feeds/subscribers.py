@@ -248,7 +248,7 @@ class Live:
     several: Frames[Any, Any] | None = None
 
     def with_several(self, frames: Frames[Any, Any]) -> Live:
-        """Return a copy of these parts, in which `frames` makes the messages for views of several markets."""
+        """Return a copy in which `frames` makes the messages for views of several markets."""
         return dataclasses.replace(self, several=frames)
 
     def of(self, view: Watched) -> Live:

@@ -45,7 +45,7 @@ class ListedMatch(Struct, frozen=True):
 
 
 class Group(groups.Group[ListedMatch], frozen=True):
-    """The matches of a request; recordings before 2026-11-29 have a number of `unreadable` games."""
+    """The matches of a request. `unreadable` games are counted in recordings before 2026-11-29 alone."""
 
     unreadable: int = 0
 

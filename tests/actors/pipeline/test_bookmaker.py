@@ -34,7 +34,7 @@ async def test_document_becomes_a_complete_batch() -> None:
 
 
 async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
-    """Every batch passes the integrity gate; rejections are counted, and told with their prices."""
+    """The integrity gate checks every batch; the status has the number of rejections, and their prices."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):

@@ -1,4 +1,4 @@
-"""Moves of fixtures reckoned from the list of all published states, one after another.
+"""Moves of the prices of fixtures, computed from the list of all published states, one after another.
 
 Nothing of `actors/lines` is used.
 """
