@@ -377,3 +377,16 @@ async def test_recording_without_payloads_is_empty(tmp_path: Path) -> None:
         await replay.stop()
 
     assert (FIRST, WALL_0) == (replay.playback.snapshot.version, replay.playback.now().wall)
+
+
+async def test_list_with_an_entry_that_cannot_be_shown_leaves_a_replay(tmp_path: Path) -> None:
+    """The version after it has no entry of that list, as in a running service."""
+    playback = _playback(_recorded(tmp_path, received(ONE, 0.0)))
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+    (entry,), version = _entries(playback.snapshot), playback.version
+
+    await playback.published.reject(NAME, entry, "no JSON")
+
+    assert [] == _entries(playback.snapshot)
+    assert version + 1 == playback.version
