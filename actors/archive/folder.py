@@ -110,9 +110,14 @@ class Folder:
             ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             os.close(descriptor)
             raise ArchiveLockedError(f"archive.path was {str(path)!r}: another process uses it") from error
+        except OSError as error:  # some network file systems have no locks
+            os.close(descriptor)
+            raise ConfigError(
+                f"archive.path was {str(path)!r}: cannot be locked: {error.strerror}"
+            ) from error
         return cls(path, descriptor, reached, look_again_s)
 
     @property

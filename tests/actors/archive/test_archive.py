@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import date
-from errno import EIO
+from errno import EIO, ENOLCK
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,21 @@ def test_the_epoch_ends_where_versions_cannot_be_reserved(tmp_path: Path) -> Non
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     """One process a folder."""
     with kept(tmp_path, ManualClock()), pytest.raises(ArchiveLockedError, match="another process"):
+        Folder.hold(tmp_path)
+
+
+def test_a_folder_that_cannot_be_locked_is_an_error_of_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a file system without locks no other process is to blame."""
+
+    def refuse(descriptor: int, operation: int) -> None:
+        del descriptor, operation
+        raise OSError(ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+    with pytest.raises(ConfigError, match=r"archive\.path .* cannot be locked: No locks available"):
         Folder.hold(tmp_path)
 
 
