@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ packages = ["oddsboard_client"]
 package-data = {{ oddsboard_client = ["py.typed"] }}
 """
 NEEDS = ("httpx2", "msgspec")
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")  # to another page of docs/, which no wheel has
 _BUILD = "import setuptools.build_meta as b, sys; print(b.build_wheel(sys.argv[1]))"
 
 
@@ -47,7 +49,8 @@ def built(folder: Path) -> Path:
         shutil.copytree(ROOT / "web" / "client", source / "oddsboard_client", ignore=ignored)
         (source / "oddsboard_client" / "py.typed").touch()
         shutil.copy(ROOT / "LICENSE", source)
-        shutil.copy(ROOT / "docs" / "client.md", source / "README.md")
+        page = (ROOT / "docs" / "client.md").read_text("utf-8")
+        (source / "README.md").write_text(_LINK.sub(r"\1", page), "utf-8")
         text = PROJECT.format(version=project["version"], dependencies=needs)
         (source / "pyproject.toml").write_text(text, "utf-8")
         command = [sys.executable, "-c", _BUILD, str(folder.resolve())]

@@ -88,12 +88,14 @@ def test_the_packages_are_complete(packages: tuple[Path, Path], tmp_path: Path) 
     wanted |= {f"{file.relative_to(ROOT)}" for file in (ROOT / "web" / "static").glob("*/*")}
     with zipfile.ZipFile(built_client(tmp_path)) as client:
         (name,) = [name for name in client.namelist() if name.endswith("METADATA")]
-        needed = re.findall(r"^Requires-Dist: (\w+)([^;\n]*)$", client.read(name).decode(), re.MULTILINE)
+        described = client.read(name).decode()
+        needed = re.findall(r"^Requires-Dist: (\w+)([^;\n]*)$", described, re.MULTILINE)
 
     assert direct == again
     assert set() == (wanted | {"web/py.typed", "actors/py.typed"}) - {*direct}
     assert [HEAD[:8].encode()] * 2 == [wheel.read(f"web/endpoints/{COMMIT}") for wheel in wheels]
     assert [*NEEDS] == sorted(package for package, _ in needed)  # the client's, besides data frames
+    assert "the capabilities first" in described  # a link to a page that the wheel has not is plain text
 
 
 LINES = """
