@@ -154,7 +154,6 @@ INVALID = {
         f'{LAST}\n[bookmakers.bet]\nname = "Bet365"\nsource = "feed"\nkey = "BW"\ncompany = "bet"',
         "or both must have the same company",
     ),
-    "no bookmaker": (VALID.partition(BOOKMAKER)[2], "", "bookmakers"),
     "an archive that is a file": (
         "[board]",
         '[archive]\npath = "/etc/passwd/odds"\n[board]',
