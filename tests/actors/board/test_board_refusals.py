@@ -64,18 +64,20 @@ def test_change_without_its_list_is_refused(matches: int) -> None:
     assert [Verdict.UNFOUNDED, Verdict.UNFOUNDED] == [_verdict(EMPTY, changes), _verdict(LISTED, changes)]
 
 
+@pytest.mark.parametrize("is_stale", [True, False])
 @pytest.mark.parametrize("matches", [0, 1])
-def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
+def test_change_of_a_withdrawn_list_is_refused(matches: int, *, is_stale: bool) -> None:
     """A withdrawn list comes back with a complete list only, never with a heartbeat or a delta."""
-    board = Board(LISTED, RULES)
-    run_now(board.withdraw(BOOKMAKER, SCOPE))
+    board, now = Board(LISTED, RULES), _at(35.0 if is_stale else 6.0)
+    run_now(board.expire(now) if is_stale else board.withdraw(BOOKMAKER, SCOPE))
     base = run_now(board.finish(START))
-    change = batch([match("c")][:matches], complete=False, received_mono=6.0)
+    change = batch([match("c")][:matches], complete=False, received_mono=now.mono)
 
-    verdicts, snapshot = _applied(base, [change], _at(6.0))
+    verdicts, snapshot = _applied(base, [change], now)
 
     assert ([Verdict.UNFOUNDED], set()) == (verdicts, _ids(snapshot))
     assert base is snapshot
+    assert {"a"} == _ids(_after(base, batch([match("a")], received_mono=now.mono), mono=now.mono))
 
 
 NUMBERLESS = [

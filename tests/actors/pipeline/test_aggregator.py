@@ -162,22 +162,6 @@ async def test_withdrawal_is_logged_once() -> None:
     ] == lines
 
 
-async def test_confirmation_does_not_restore_a_withdrawn_list() -> None:
-    """A withdrawn list comes back with a complete list only, never with a heartbeat (faults.md, C11)."""
-    stage = AggregatorStage("alder")
-    stage.intake.put_nowait(batch([match()]))
-
-    async with supervised(stage.child):
-        await anyio.sleep(31)
-        stage.intake.put_nowait(batch(complete=False, received_mono=31.0))
-        await settle()
-        after_heartbeat = stage.shown()
-        stage.intake.put_nowait(batch([match()], received_mono=31.0))
-        await settle()
-
-        assert ([], ["alder_m1"]) == (after_heartbeat, stage.shown())
-
-
 async def test_untimed_sleep_is_reported() -> None:
     """Time that no timer measured is reported once, within a second of waking, and never while it ticks."""
     stage, told = AggregatorStage("alder"), list[float]()
