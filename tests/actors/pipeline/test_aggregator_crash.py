@@ -9,15 +9,13 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
-from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
 from actors.runtime.actor import ActorState
-from actors.runtime.supervisor import Supervisor
 from tests.support.builders.hostile import Matches, poison, with_matches
 from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
-from tests.support.time.virtual import VirtualClock, jump, settle
+from tests.support.time.virtual import jump, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -87,17 +85,6 @@ async def test_reads_do_not_fail_during_crashes() -> None:
 
         assert sorted(versions) == versions
         assert ([f"alder_m{number}"], 40) == (stage.shown(), stage.status.board.dropped.number)
-
-
-async def test_fourth_unexplained_crash_ends_the_process() -> None:
-    """The fourth crash within 60 s that no batch explains is a CoreFailure (faults.md, D6)."""
-    stage = AggregatorStage(*NAMES)
-    stage.clock.breaks = 4
-
-    with pytest.RaisesGroup(pytest.RaisesExc(CoreFailure, match="the clock is broken")):
-        await Supervisor([stage.child], VirtualClock()).run()
-
-    assert ([], 4) == (stage.blamed, stage.status.board.actor.crashes)
 
 
 async def test_restarted_aggregator_continues_from_the_published_snapshot() -> None:
