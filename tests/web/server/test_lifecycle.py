@@ -96,14 +96,20 @@ class Ending(Tree):
         await self.fails.wait()
 
 
-async def test_a_tree_that_ends_by_itself_ends_with_70() -> None:
+@pytest.mark.parametrize("part", ["tree", "server"])
+async def test_a_part_that_ends_by_itself_ends_with_70(part: str) -> None:
     """Nothing asked it to end, so it is a failure of the core, with one log line (faults.md, D9)."""
-    tree = Ending()
+    sock, tree = listen("127.0.0.1", 0), Ending()
+    if part == "tree":
+        tree.fails.set()
+    else:
+        os.close(sock.fileno())
 
     with capture_logs() as logs:
-        code = await run_service(tree, lambda *_: tree.fails.set())
+        code = await life(sock, tree).run()
 
-    assert (Exit.CORE, 1) == (code, sum(line["event"] == "service.failed" for line in logs))
+    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
+    assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
 async def test_a_signal_stops_in_order() -> None:
@@ -138,18 +144,6 @@ async def test_an_answer_in_two_pieces_is_sent_at_once() -> None:
         await done.wait()
 
     assert [1] == without_delay
-
-
-async def test_a_server_that_fails_ends_with_70() -> None:
-    """Whatever ends the server without being asked is a core failure with one log line."""
-    sock = listen("127.0.0.1", 0)
-    os.close(sock.fileno())
-
-    with capture_logs() as logs:
-        code = await life(sock).run()
-
-    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
-    assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
 def test_another_event_loop_is_refused() -> None:
