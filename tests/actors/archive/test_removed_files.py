@@ -54,6 +54,22 @@ def test_a_day_that_is_removed_is_missing_and_not_lost(tmp_path: Path) -> None:
         assert 1 == life.archive.status.gaps
 
 
+def test_a_day_that_is_removed_while_it_is_written_is_a_gap(tmp_path: Path) -> None:
+    """Nothing is written where nobody finds it: another file begins, and `/health` warns."""
+    with kept(tmp_path, ManualClock()) as life:
+        life.put("m1")
+        for path in tmp_path.glob("*.db*"):
+            path.unlink()
+        life.put("m2")
+        failed = life.archive.status.error
+        version = life.put("m3")
+
+        assert ["alder_m3"] == life.ids(version)
+        assert (None, 1) == (life.archive.status.error, life.archive.status.gaps)
+    assert failed is not None
+    assert "2026-05-28.db" in failed
+
+
 @pytest.mark.parametrize("is_taken", [False, True], ids=["removed", "taken by another"])
 def test_without_its_lock_nothing_more_is_written(tmp_path: Path, *, is_taken: bool) -> None:
     """Another process may use the folder: no file of it is changed, and the error stays."""
