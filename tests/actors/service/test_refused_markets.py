@@ -64,7 +64,7 @@ def published(service: VirtualService) -> set[str]:
 
 
 async def test_refused_market_is_told_once_and_the_others_go_on(tmp_path: Path) -> None:
-    """One line at level error, no outage, and every league has the other markets a few seconds later."""
+    """One line at level error, no outage, and within half a second a request for the others."""
     web = Web(refusing("spreads", NAMED))
     with capture_logs() as logs:
         async with configured(tmp_path, config(LEAGUES, [KEY], markets=[*ALL_MARKETS]), web=web) as service:
@@ -78,6 +78,8 @@ async def test_refused_market_is_told_once_and_the_others_go_on(tmp_path: Path) 
     assert {"1x2", "over_under"} == published(service)
     assert {("h2h", "totals")} == {tuple(asked_for(request)) for request in web.requests[4:]}
     assert {"invalid_market"} == {*failed_by}
+    again = [request.url.path for request in web.requests].index(web.requests[0].url.path, 1)
+    assert web.asked[again] - web.asked[0] < 0.6
 
 
 async def test_refusals_in_a_row_are_no_outage(tmp_path: Path) -> None:
