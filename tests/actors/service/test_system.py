@@ -100,19 +100,21 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
     async with simulated(tmp_path) as service:
         await pass_to(100)
         before = service.entries(*NAMES)
+        service.system.supervisor.quarantine("source:simulated", "to see its lists go stale")
         service.clock.wall_shift_s = shift_s
         await service.system.published.read()
         oldest = service.clock.now().wall - EXPIRE_S
         kept = [entry for entry in before if (entry.match.start_time or inf) > oldest]
         assert (kept, shift_s > 0) == (service.entries(*NAMES), len(kept) < len(before))
 
-        service.system.supervisor.quarantine("source:simulated", "to see its lists go stale")
-        states = []
+        states, shown = [], []
         for second in (129.9, 130.0, 159.9, 161.1):
             await pass_to(second)
             states.append(set(service.states()))
+            shown.append(bool(service.entries(*NAMES)))
 
         assert [{BookmakerState.QUARANTINED}] * 3 + [{BookmakerState.LIVE}] == states
+        assert [True, False, False, True] == shown
 
 
 async def test_process_survives_the_quarantine_of_all_bookmakers(tmp_path: Path) -> None:
