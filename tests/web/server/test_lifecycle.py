@@ -105,7 +105,7 @@ async def test_a_part_that_ends_by_itself_ends_with_70(part: str) -> None:
     else:
         os.close(sock.fileno())
 
-    with capture_logs() as logs:
+    with capture_logs() as logs, anyio.fail_after(20):
         code = await life(sock, tree).run()
 
     events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
