@@ -99,14 +99,18 @@ async def test_recording_of_aged_answers_is_replayed(tmp_path: Path) -> None:
     assert max(asked) < 0
 
 
-async def test_price_is_as_old_as_its_time_says(tmp_path: Path) -> None:
-    """A price that was 5 s old when the cache got it, 20 s ago, is 25 s old: the age counts once."""
+@pytest.mark.parametrize("date", [formatdate(WALL - AGE_S, usegmt=True), "garbage"], ids=["date", "none"])
+async def test_price_is_as_old_as_its_time_says(tmp_path: Path, date: str) -> None:
+    """A price that was 5 s old when the cache got it, 20 s ago, is 25 s old: the age counts once.
+
+    Without a date that can be read, our own clock says when the answer came.
+    """
     prices = {"some": [api.market("Leeds", "Hull", (2.1, 3.4, 3.6))]}
     match = api.event("m1", "Leeds", "Hull", prices)
     written = f"{datetime.fromtimestamp(WALL - AGE_S - 5, UTC):%Y-%m-%dT%H:%M:%SZ}"
     lines = match["bookmakers"][0]
     lines["last_update"] = lines["markets"][0]["last_update"] = written
-    headers = {"Age": str(AGE_S), "Date": formatdate(WALL - AGE_S, usegmt=True)}
+    headers = {"Age": str(AGE_S), "Date": date}
     web = Web(serving(json.dumps([match]).encode(), headers=headers))
 
     text = api.config(["soccer_epl"], ["some"], stale_after_s=60.0)
