@@ -183,10 +183,18 @@ class History:
         self.followed += moving.followed
         self.violations += moving.wrong
         for cursor, body in moving.kept.items():
-            served = self.bodies.get((LIST, "identity", f'"{cursor}"'), body)
-            self.matched += served is not body
-            if served != body:
-                self.violations.append(f"{cursor}: another list was kept from changes")
+            if (served := self._served(cursor)) is not None:
+                self.matched += 1
+                if served != body:
+                    self.violations.append(f"{cursor}: another list was kept from changes")
+
+    def has_all(self, moving: MovingClient) -> bool:
+        """Return whether answers were compared, and a client took changes to a list that was served."""
+        is_matched = any(self._served(cursor) is not None for cursor in list(moving.kept))
+        return self.compared > 0 and moving.followed > 0 and is_matched
+
+    def _served(self, cursor: str) -> bytes | None:
+        return self.bodies.get((LIST, "identity", f'"{cursor}"'))
 
     def _check_age(self, where: str, path: str, epoch: str, version: int, asked: float) -> None:
         """Check that no client got a newer version of this list long before this answer."""
@@ -256,8 +264,8 @@ class Machines:
 
 
 @contextlib.contextmanager
-def asked(machines: Machines, history: History, random: Random) -> Iterator[None]:
-    """Have clients ask any machine for anything within the block."""
+def asked(machines: Machines, history: History, random: Random) -> Iterator[MovingClient]:
+    """Have clients ask any machine for anything within the block; return the one that keeps a list."""
     is_over = threading.Event()
 
     def ask(own: Random) -> None:
@@ -286,7 +294,7 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
     for thread in threads:
         thread.start()
     try:
-        yield
+        yield moving
     finally:
         is_over.set()
         for thread in threads:
