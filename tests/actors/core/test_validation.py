@@ -108,7 +108,7 @@ def test_bad_match_does_not_affect_the_others() -> None:
 
 
 def test_last_of_two_equal_ids_counts() -> None:
-    """If an id occurs twice in a list, the last match is shown and the other is counted."""
+    """If an id occurs twice in a list, the last match is shown, the other is counted (faults.md, B8)."""
     first, other, last = match("a", prices=(2.0, 3.0, 4.0)), match("b"), match("a", prices=(2.1, 3.1, 4.1))
 
     admission = _admitted(first, other, last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import accumulate
 from typing import Any
 
 import anyio
@@ -93,13 +94,15 @@ async def _sleep(seconds: float) -> None:
     await settle()
 
 
-async def test_restarts_come_later_and_later() -> None:
-    """After a second, then two, up to a minute."""
-    script = Script((0.0, listed(item())), ends=True)
+@pytest.mark.parametrize(("ends", "life_s"), [(True, 0.0), (False, 15.0)], ids=["exit", "silence"])
+async def test_restarts_come_later_and_later(*, ends: bool, life_s: float) -> None:
+    """A restart comes after a second, then two, up to a minute, after exit or silence (faults.md, A19)."""
+    script = Script((0.0, listed(item())), ends=ends)
     async with _running(script):
-        await _sleep(300.0)
+        await _sleep(450.0)
 
-    assert [0.0, 1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0, 183.0, 243.0] == script.started[:10]
+    delays = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+    assert [*accumulate((life_s + delay for delay in delays), initial=0.0)] == script.started[:10]
 
 
 async def test_a_minute_of_health_makes_the_next_restart_early_again() -> None:

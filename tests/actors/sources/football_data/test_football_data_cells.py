@@ -35,7 +35,8 @@ BAD_PRICES = (
 
 
 def test_invalid_price_rejects_its_match() -> None:
-    """The match is rejected and counted, for any of its three prices; the others of the file stay."""
+    """Each such price, in any column, rejects, counts and removes its match alone (faults.md, B3)."""
+    (listed,) = shown(csv_bytes(ROW))
     for price in BAD_PRICES:
         for column in ["B365H", "B365D", "B365A"]:
             other = changed(HomeTeam="Cedar City")
@@ -43,6 +44,9 @@ def test_invalid_price_rejects_its_match() -> None:
 
             assert [match.home for match in admission.batch.matches] == ["Cedar City"], (price, column)
             assert dict(admission.rejected) == {Reason.PRICE: 1}, (price, column)
+            assert [removal.source_match_id for removal in admission.batch.removals] == [
+                listed.source_match_id
+            ], (price, column)
 
 
 @pytest.mark.parametrize(
