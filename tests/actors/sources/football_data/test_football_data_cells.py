@@ -84,23 +84,6 @@ def test_blank_prices(columns: tuple[str, ...], reasons: dict[Reason, int]) -> N
     ]
 
 
-@pytest.mark.parametrize("prices", [("11.0", "3.4", "3.6"), ("1.2", "3.4", "3.6")])
-def test_prices_with_an_impossible_book_sum_are_rejected(prices: tuple[str, str, str]) -> None:
-    """A typing error in a price shows in the book sum."""
-    admission = judged(csv_bytes((*ROW[:5], *prices)))
-
-    assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.BOOK_SUM: 1})
-
-
-def test_last_row_of_a_repeated_match_counts() -> None:
-    """The last row of a match counts, and the repetition is counted (faults.md, B8)."""
-    admission = judged(csv_bytes(ROW, changed(HomeTeam="Cedar City"), changed(B365H="2.20")))
-    shown_prices = {match.home: match.home_price for match in admission.batch.matches}
-
-    assert shown_prices == {"Alder Town": 2.2, "Cedar City": 2.1}
-    assert dict(admission.rejected) == {Reason.DUPLICATE: 1}
-
-
 GOOD = csv_bytes(ROW, changed(HomeTeam="Cedar City"))
 HTML = b"<!DOCTYPE html>\n<html><head><title>300 Multiple Choices</title></head><body>E0.csv</body></html>"
 
