@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
-from actors.cluster.scripts import AHEAD, ALIVE_MS, SILENT_MS
+from actors.cluster.scripts import AHEAD, ALIVE_MS, MISSING, SILENT_MS
 from actors.cluster.store import Acquired, CollectorId, Commit, Logged, Position, Restored
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
@@ -243,45 +243,37 @@ async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
     assert rounds[1] == (await store.look()).beats[A]
 
 
-async def test_lost_data_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
-    """A connection of before is refused; the new board is empty, and its versions are higher."""
+@pytest.mark.parametrize(
+    ("fault", "seen", "error"),
+    [
+        ("restarted", 0, StoreLostError),
+        ("lost", MS + 2, OtherBoardError),
+        ("older", MS + 3, OtherBoardError),
+    ],
+)
+async def test_a_server_that_may_lack_versions_begins_an_epoch(
+    server: SharedServer, stores: _Stores, fault: str, seen: int, error: type[Exception]
+) -> None:
+    """Its process was restarted, all data were lost, or a process has seen a version that is missing.
+
+    The connection of before is refused; the new board is empty, and its versions are above all seen.
+    """
     store, token = await _collecting(stores)
     await store.commit(_commit(1, token))
-    server.ask("FLUSHALL")
+    other = await stores.joined(seen=seen)
+    if fault == "restarted":
+        server.kill()
+        server.start()
+    elif fault == "lost":
+        server.ask("FLUSHALL")
 
-    with pytest.raises(OtherBoardError):
-        await store.look()
-    stores.known.note(MS + 2)
-    await store.join(MS)
-    look = await store.look()
-    assert (Position(MS + 2 + AHEAD), {}) == (look.head, look.leases)
-    assert "versions that were shown are missing" in look.damage
-
-
-async def test_another_run_of_the_server_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
-    """Whatever it has kept: something may be lost that somebody has shown."""
-    store, token = await _collecting(stores)
-    await store.commit(_commit(1, token))
-    server.kill()
-    server.start()
-
-    with pytest.raises(StoreLostError):
-        await store.look()
-    new = await stores.joined()
-    assert ("2", Restored(MS + 2 + AHEAD)) == (stores.epoch, await new.restore())
-
-
-async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Stores) -> None:
-    """A board that is behind what one of its processes has seen has lost something."""
-    store, token = await _collecting(stores)
-    await store.commit(_commit(1, token))
-    ahead = await stores.joined(seen=MS + 3)
-    look = await ahead.look()
-
-    assert ("2", Position(MS + 3 + AHEAD)) == (stores.epoch, look.head)
-    assert "versions that were shown are missing" in look.damage
-    with pytest.raises(OtherBoardError):
+    epoch = await other.join(MS)
+    look = await other.look()
+    with pytest.raises(error):
         await store.commit(_commit(2, token))
+    first, damage = Position(max(seen, MS + 2) + AHEAD), "" if fault == "restarted" else MISSING
+    assert "1" != epoch
+    assert (first, {}, damage) == (look.head, look.leases, look.damage)
 
 
 async def test_the_version_of_an_empty_board_is_not_used_again(
