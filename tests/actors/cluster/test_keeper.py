@@ -248,6 +248,27 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
     assert server.data.first > lost.head.version
 
 
+async def test_another_collector_takes_over_from_one_that_died() -> None:
+    """Its lists leave after 3 s of silence; then its sources run at the other one, under new tokens."""
+    collector, other = _Collector(), _Collector()
+    server = collector.server
+    other.keeper.store, other.keeper.id = ModelStore(server, other.wire, Seen()), OTHER
+    async with _keeping(collector) as tasks:
+        tasks.start_soon(other.keeper.run)
+        await anyio.sleep(2.0)
+        collector.wire.is_moving.clear()
+        await anyio.sleep(SILENT_S - 0.5)
+        before = dict(server.data.leases)
+        await anyio.sleep(3.0)
+        left = [record.collector for record in collector.records() if record.leaves]
+        leases = dict(server.data.leases)
+        is_open = {name: gate.is_open for name, gate in other.gates.items()}
+
+    assert ({SOURCE: Lease(1, ME), LINKS: Lease(1, ME)}, [ME]) == (before, left)
+    assert {SOURCE: Lease(2, OTHER), LINKS: Lease(2, OTHER)} == leases
+    assert {SOURCE: True, LINKS: True} == is_open
+
+
 async def test_nothing_is_committed_of_a_source_that_another_has_taken() -> None:
     """The lease of links, which this collector still has, does not stand for it."""
     collector = _Collector()
