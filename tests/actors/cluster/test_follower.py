@@ -18,9 +18,11 @@ from actors.board.validity import HOLDS_S, BoardRules
 from actors.cluster.follower import WARNED_S, FollowerActor
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.progress import LinksBox, Seen
+from actors.cluster.replay import kept
 from actors.cluster.scripts import MISSING
 from actors.cluster.store import CollectorId, Commit, Position
 from actors.cluster.wire.records import BookRecord, Record, WireEntry, WireList, encoded
+from actors.core.cooperative import run_now
 from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId, Scope, SourceMatchId, SourceName
 from actors.markets.market import Kind
@@ -31,17 +33,19 @@ from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
 
-ALDER, SOURCE, SCOPE = BookmakerId("alder"), SourceName("source"), Scope("scope")
-TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SOURCE)}))
+ALDER, BIRCH = BookmakerId("alder"), BookmakerId("birch")
+SOURCE, SCOPE = SourceName("source"), Scope("scope")
+TERMS = FixtureSettings(roster_of(dict.fromkeys((ALDER, BIRCH), BookmakerInfo(SOURCE))))
 ME = CollectorId("me")
 WEEK_S = 7 * 86_400.0
 
 
 class _Replica:
-    """A follower, and a collector that the test plays."""
+    """A follower, and a collector that the test plays, on a server, without any on one of its own."""
 
-    def __init__(self) -> None:
-        self.server, self.wire, self.clock = ModelServer(), Wire(Random(1)), VirtualClock()
+    def __init__(self, server: ModelServer | None = None) -> None:
+        self.server, self.wire = server or ModelServer(), Wire(Random(1))
+        self.clock, self.is_beating = VirtualClock(), True
         self.restarts: list[Snapshot] = []
         self.published = Published(first_snapshot(0, TERMS, "none"), BoardRules(), self.clock)
         self.actor = FollowerActor(
@@ -85,9 +89,13 @@ class _Replica:
         return at
 
     async def beat(self) -> None:
-        while True:
+        while self.is_beating:
             self.server.beat(ME, self.server.data.round)
             await anyio.sleep(0.5)
+
+    def state(self) -> bytes:
+        """Return all that bytes depend on."""
+        return run_now(kept(self.actor._known()))
 
     def shown(self) -> set[str]:
         chunks = self.published.newest.books[ALDER].chunks
@@ -106,11 +114,13 @@ async def _following() -> AsyncIterator[_Replica]:
 
 @pytest.mark.parametrize("is_seen", [True, False])
 async def test_a_replica_that_misses_records_begins_with_the_checkpoint(*, is_seen: bool) -> None:
-    """The log was cut while it was away: what was committed meanwhile is shown all the same.
+    """The log was cut while it was away; its state equals that of a replica that missed nothing.
 
-    Also if it shows nothing new: later versions depend on it.
+    Also if what was committed meanwhile shows nothing new: later versions depend on it.
     """
-    async with _following() as replica:
+    async with _following() as replica, anyio.create_task_group() as tasks:
+        other = _Replica(replica.server)
+        tasks.start_soon(other.actor.run)
         replica.list("m1")
         await anyio.sleep(2.0)
         replica.wire.is_cut_there = replica.wire.is_cut_back = True
@@ -120,15 +130,16 @@ async def test_a_replica_that_misses_records_begins_with_the_checkpoint(*, is_se
         replica.list("m4")
         replica.wire.is_cut_there = replica.wire.is_cut_back = False
         await anyio.sleep(20.0)
+        tasks.cancel_scope.cancel()
 
     assert {"m1", "m4", *(("m2", "m3") if is_seen else ())} == replica.shown()
-    assert 2 == len(replica.restarts)
+    assert other.state() == replica.state()
+    assert (1, 2) == (len(other.restarts), len(replica.restarts))
 
 
 async def _state_at(server: ModelServer) -> bytes:
     """Return the state of all records, as a replica keeps it that missed none."""
-    other = _Replica()
-    other.actor.store = ModelStore(server, other.wire, Seen())
+    other = _Replica(server)
     other.actor.own, other.actor.checkpoint_records = ME, 1
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(other.actor.run)
@@ -173,20 +184,27 @@ async def test_a_process_that_starts_later_warns_no_longer_than_others(
     assert is_warned == (replica.actor.status.warning is not None)
 
 
-async def test_reads_end_with_the_evidence() -> None:
-    """While the collector beats, reads are answered; some seconds after its last beat none is."""
+@pytest.mark.parametrize("fault", ["is_beating", "is_cut_there", "is_cut_back", "slow_s"])
+async def test_reads_end_with_the_evidence(fault: str) -> None:
+    """The collector is silent, or the server is lost in a direction, or slow; other views go on."""
     async with _following() as replica, anyio.create_task_group() as tasks:
         replica.list("m1")
-        with anyio.move_on_after(30.0):
-            await replica.beat()
+        tasks.start_soon(replica.beat)
+        await anyio.sleep(30.0)
         await replica.published.read()
         before = replica.actor.status.warning
+        if fault == "is_beating":
+            replica.is_beating = False
+        else:
+            setattr(replica.wire, fault, 10 * HOLDS_S)
         await anyio.sleep(HOLDS_S)
         with pytest.raises(CommitLateError):
             await replica.published.read()
+        await replica.published.read(lambda board: board.list_deadlines(BIRCH))
         tasks.cancel_scope.cancel()
 
-    assert (None, (ME,)) == (before, replica.actor.status.silent)
+    silent = (ME,) if fault == "is_beating" else ()
+    assert (None, silent) == (before, replica.actor.status.silent)
 
 
 @pytest.mark.parametrize("shift_s", [-WEEK_S, WEEK_S])
