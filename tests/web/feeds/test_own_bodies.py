@@ -74,16 +74,21 @@ async def test_a_newer_version_is_made_anew() -> None:
 
 
 async def test_one_client_leaves_room_for_others() -> None:
-    """However slowly it reads what was made for it; a body that is the only one may be of any length."""
+    """However slowly it reads what was made for it; a body that is the only one may be of any length.
+
+    Others are refused once all room is taken.
+    """
     own = OwnBodies(max_held_bytes=8 * LONG)
     held = [await own.get((VIEW, "one"), 7, CLIENT, _making(2 * LONG))]
     with pytest.raises(Problem) as refused:
         await own.get((VIEW, "two"), 7, CLIENT, _making(LONG))
     others = [await own.get((VIEW, f"key {client}"), 7, client, _making(3 * LONG)) for client in ("a", "b")]
+    with pytest.raises(Problem) as full:
+        await own.get((VIEW, "key c"), 7, "c", _making(LONG))
     del held[:], others[:]
     after = await own.get((VIEW, "two"), 7, CLIENT, _making(LONG))
 
-    assert 503 == refused.value.status
+    assert [(503, "overloaded")] * 2 == [(of.value.status, of.value.code) for of in (refused, full)]
     assert after is not None
 
 
