@@ -54,20 +54,20 @@ def main() -> int:
         return 0
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
     extent = [] if options.short else ["--long", "--whole"] if options.whole else ["--long"]
-    cases = run(sorted({test for named in tests.values() for test in named}), extent)
+    cases = run(sorted({*tests.values()}), extent)
     print(HEAD, *table(tests, {} if wanted else listed["reasons"], cases), sep="\n")
     failed = [case.test for case in cases if not case.has_passed]
     print(f"{len(cases)} cases, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 
-def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[Case]) -> Iterator[str]:
-    """Return a line for each row of docs/faults.md that has tests or a reason, in its order."""
+def table(tests: dict[str, str], reasons: dict[str, str], cases: Sequence[Case]) -> Iterator[str]:
+    """Return a line for each row of docs/faults.md that has a test or a reason, in its order."""
     for row, fault, *_ in rows(document("docs/faults.md")):
         if row in reasons:
             yield f"| {row} | {fault} | | {reasons[row]} |"
         elif row in tests:
-            own = [case for case in cases if any(_is_of(case.test, test) for test in tests[row])]
+            own = [case for case in cases if _is_of(case.test, tests[row])]
             figures = dict.fromkeys(case.figure for case in own if case.figure)
             passed = sum(case.has_passed for case in own)
             found = "; ".join(sorted(figures)) if own else "left out of this run"
@@ -75,8 +75,8 @@ def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[
 
 
 def documented(text: str, listed: dict[str, Any]) -> str:
-    """Return docs/faults.md with each last cell made anew: the file of the first test, or the reason."""
-    shown = {row: f"`{tests[0].partition('::')[0]}`" for row, tests in listed["tests"].items()}
+    """Return docs/faults.md with each last cell made anew: the file of the test, or the reason."""
+    shown = {row: f"`{test.partition('::')[0]}`" for row, test in listed["tests"].items()}
     shown |= {row: f"not yet: {reason}" for row, reason in listed["reasons"].items()}
     return _ROW.sub(lambda row: f"{row[1]} {shown[row[2]]} |" if row[2] in shown else row[0], text)
 
