@@ -31,7 +31,8 @@ from tests.support.systems.program_stage import PRELUDE, processes_with
 from tests.support.time.waiting import DEADLINE_S, eventually
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-STREAMS, DRAIN_S, SMALL = 100, 2.0, 4096
+STREAMS, DRAIN_S, SMALL = 100, 5.0, 4096
+BUSY_S = 20.0  # more than the end takes after a drain, also on a machine with much other work
 PROGRAM = """
 [sources.own]
 kind = "program"
@@ -97,7 +98,7 @@ def test_a_signal_under_load_fails_no_request(
         reason = client.get("/health/ready").json()["reason"]
         during = [client.head(path) for path in LISTS]
         not_modified = client.get(LISTS[0], headers={"If-None-Match": "*"})
-        received = read_to_the_end(streams, DRAIN_S + 10)
+        received = read_to_the_end(streams, DRAIN_S + BUSY_S)
         code, took_s = running.process.wait(20), time.monotonic() - began
         eventually(lambda: running.events("service.stopped"), "the last line of the log")
 
@@ -118,7 +119,7 @@ def test_a_signal_under_load_fails_no_request(
     assert ({None}, {"close"}) == (before, ends)
     assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
     assert CLIENTS == len([outcome for outcome in outcomes if outcome[1]])
-    assert took_s < DRAIN_S + 5
+    assert took_s < DRAIN_S + BUSY_S
     assert [] == processes_with(str(script))
 
 
@@ -134,7 +135,7 @@ def test_a_second_signal_ends_the_process_at_once(
         _asking(running, stack, _request("/api/v2/stream"))
         running.process.send_signal(number)
         eventually(lambda: running.events("service.stopping"), "it is stopping")
-        code = running.stop(second, within_s=5)
+        code = running.stop(second, within_s=BUSY_S)
         eventually(lambda: running.events("service.killed"), "the last line of the log")
 
     assert (128 + second, second.name) == (code, running.events("service.killed")[0]["signal"])
@@ -163,7 +164,7 @@ def test_a_program_does_not_outlive_a_killed_service(tmp_path: Path) -> None:
 
 
 def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
-    """They read nothing of a list; the end comes within the drain and 5 s, with the archive closed."""
+    """They read nothing of a list; the end comes soon after the drain, with the archive closed."""
     config = simulated(tmp_path, drain_s=DRAIN_S, matches=5_000, updates_per_s=100.0)
     archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
     config.write_text(config.read_text("utf-8") + archive, "utf-8")
@@ -174,7 +175,7 @@ def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
         reader = _asking(running, stack, _request("/api/v2/stream"))
         while b"event: changes" not in reader.recv(1 << 20):
             pass
-        code = running.stop(within_s=DRAIN_S + 5)
+        code = running.stop(within_s=DRAIN_S + BUSY_S)
         got = [len(_left_over(connection)) for connection in stuck]
     with service(config) as running:
         (gap,) = running.get("/api/v2/archive").json()["gaps"]
