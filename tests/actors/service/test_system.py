@@ -16,7 +16,7 @@ from actors.core.messages import BookmakerId
 from actors.monitoring.metrics import Counts
 from actors.monitoring.status import BookmakerState
 from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
-from tests.support.time.virtual import WALL_0, VirtualLoop, jump
+from tests.support.time.virtual import WALL_0, VirtualLoop, jump, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -101,6 +101,7 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
         await pass_to(100)
         before = service.entries(*NAMES)
         service.system.supervisor.quarantine("source:simulated", "to see its lists go stale")
+        await settle()
         service.clock.wall_shift_s = shift_s
         await service.system.published.read()
         oldest = service.clock.now().wall - EXPIRE_S
