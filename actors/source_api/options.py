@@ -123,7 +123,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
 @lru_cache(maxsize=64)  # reading annotations takes a millisecond
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
     """Return the names of the options that are never shown."""
-    return _names(options, _SECRET) | _names(options, HIDDEN)
+    return _credential_names(options) | _names(options, HIDDEN)
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
@@ -133,7 +133,12 @@ def secrets_of(options: SourceOptions) -> tuple[str, ...]:
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
     """Return only the credentials among them, which are removed from recorded data as well."""
-    return _forms(options, _names(type(options), _SECRET))
+    return _forms(options, _credential_names(type(options)))
+
+
+@lru_cache(maxsize=64)
+def _credential_names(options: type[SourceOptions]) -> frozenset[str]:
+    return _names(options, _SECRET)
 
 
 def _forms(options: SourceOptions, names: frozenset[str]) -> tuple[str, ...]:
