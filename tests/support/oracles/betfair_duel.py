@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -50,9 +51,17 @@ class Duel:
 
     def __init__(self) -> None:
         self.ours = Gated()
-        self.theirs = Oracle()
         self.taken = self.refused = self.compared = 0
+        self._theirs, self._is_begun = Oracle(), False
         self._begin()
+
+    @property
+    def theirs(self) -> Oracle:
+        """Return the library's reading. It takes an image late: half of all images are never compared."""
+        if not self._is_begun:
+            self._theirs.take(line(_first_image()))
+            self._is_begun = True
+        return self._theirs
 
     def hostile(self, random: Random) -> bytes:
         """Return a message to the newest subscription, unchanged or damaged."""
@@ -100,9 +109,8 @@ class Duel:
         """Answer the newest subscription with an image."""
         number = self.ours.sent[-1]["id"]
         self.ours.take(line({**SUCCESS, "id": number}))
-        first = line(first_image(number))
-        self.ours.take(first)
-        self.theirs.take(first)
+        self.ours.take(line(first_image(number)))
+        self._is_begun = False
 
     def _is_read(self, raw: bytes) -> bool:
         """Return whether a message belongs to this subscription and has an effect."""
@@ -127,8 +135,13 @@ def readable(raw: bytes) -> bytes:
 
 def first_image(number: int) -> Json:
     """Return an image: a match with both markets, two with the result alone, one with handicaps alone."""
+    return {**_first_image(), "id": number}
+
+
+@cache
+def _first_image() -> Json:
     others = (market("1.2"), market("1.3"))
-    return image(result(), *others, handicaps(), handicaps("1.8", eventId=OTHER), id=number)
+    return image(result(), *others, handicaps(), handicaps("1.8", eventId=OTHER))
 
 
 def good_line(random: Random, number: int) -> Json:
