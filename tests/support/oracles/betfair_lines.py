@@ -22,11 +22,15 @@ class Verdict(NamedTuple):
 
 
 class LineOracle:
-    """A subscription, as a table of definitions and one of offers."""
+    """A subscription, as a table of definitions and one of offers.
+
+    It judges a market anew only after a message about it.
+    """
 
     def __init__(self) -> None:
         self.defined: dict[str, Json] = {}
         self.offers: dict[tuple[str, int, float, str], dict[float, tuple[float, float]]] = {}
+        self._judged: dict[str, dict[float, Verdict]] = {}
 
     def take(self, raw: bytes) -> None:
         """Read a message of market data."""
@@ -34,8 +38,10 @@ class LineOracle:
         if message.get("ct") == "SUB_IMAGE":
             self.defined.clear()
             self.offers.clear()
+            self._judged.clear()
         for part in message.get("mc") or ():
             name = part["id"]
+            self._judged.pop(name, None)
             if part.get("img"):
                 self.defined.pop(name, None)
                 self.offers = {key: rows for key, rows in self.offers.items() if key[0] != name}
@@ -54,10 +60,14 @@ class LineOracle:
         found: dict[str, Verdict] = {}
         for name, it in self.defined.items():
             if (it.get("marketType"), it.get("status")) == ("ASIAN_HANDICAP", "OPEN"):
-                found |= self._lines(name, results.get(it["eventId"]) or str(it["eventId"]))
+                match_id = results.get(it["eventId"]) or str(it["eventId"])
+                if name not in self._judged:
+                    self._judged[name] = self._lines(name)
+                for line, verdict in self._judged[name].items():
+                    found[f"{match_id} asian_handicap:{line:g}"] = verdict
         return found
 
-    def _lines(self, name: str, match_id: str) -> dict[str, Verdict]:
+    def _lines(self, name: str) -> dict[float, Verdict]:
         runners = sorted(self.defined[name]["runners"], key=lambda runner: runner["sortPriority"])
         home, away = runners[0]["id"], runners[1]["id"]
         found: dict[float, Verdict] = {}
@@ -74,9 +84,7 @@ class LineOracle:
         ordered = [(-home_odds, away_odds) for home_odds, away_odds in clean]
         is_fit = all(ordered == sorted(ordered, key=lambda pair: pair[side]) for side in (0, 1))
         return {
-            f"{match_id} asian_handicap:{line:g}": verdict
-            if is_fit or verdict.reason
-            else verdict._replace(reason="lines")
+            line: verdict if is_fit or verdict.reason else verdict._replace(reason="lines")
             for line, verdict in found.items()
         }
 
