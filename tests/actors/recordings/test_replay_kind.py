@@ -46,6 +46,8 @@ name = "Cedar"
 source = "recording"
 key = "{key}"
 """
+TICK_S = 60.0
+"""Longer than in production: idle turns of the aggregator would be most of the work."""
 ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
 FULL, HALF = (sheet("B365", *[(2.0, 3.5, 4.0)] * count) for count in (60, 20))
 
@@ -57,9 +59,9 @@ def _config(folder: Path, path: Path, options: str = "", key: str = "B365") -> P
 
 
 def _running(
-    folder: Path, path: Path, options: str = "", key: str = "B365"
+    folder: Path, path: Path, options: str = "", key: str = "B365", tick_s: float = 1.0
 ) -> AbstractAsyncContextManager[VirtualService]:
-    return configured(folder, REPLAY.format(path=path, options=options, key=key))
+    return configured(folder, REPLAY.format(path=path, options=options, key=key), tick_s=tick_s)
 
 
 def _boards(of: VirtualService | Playback) -> list[Published]:
@@ -108,7 +110,7 @@ async def test_final_content_is_that_of_the_recording(
     path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
     expected = _matches(_played(path), ALDER.id)
 
-    async with _running(tmp_path, path, f"speed = {speed}") as service:
+    async with _running(tmp_path, path, f"speed = {speed}", tick_s=TICK_S) as service:
         await anyio.sleep(300)
         after_minutes = _matches(service, CEDAR)
         await anyio.sleep(100)
@@ -150,7 +152,7 @@ async def test_loop_begins_again(tmp_path: Path) -> None:
     """After its end the recording begins again: it is never over, and the board is never empty."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
-    async with _running(tmp_path, path, "loop = true") as service:
+    async with _running(tmp_path, path, "loop = true", tick_s=TICK_S) as service:
         await anyio.sleep(1)
         seen = []
         for _ in range(400):

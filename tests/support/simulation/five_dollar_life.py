@@ -29,6 +29,8 @@ TEXT = (
 BOOKMAKERS = ("bet365", "pinnacle")
 PAGE = 5
 STEPS = 25
+TICK_S = 60.0
+"""Longer than in production: idle turns of the aggregator would be half of the work."""
 SHORTEST_S = 600.0
 """A match is in play for at least so long, also one that is abandoned."""
 TOLD_S = 200.0
@@ -133,11 +135,11 @@ class Life:
             is_in_play, found = offered.get(key, (False, None))
             self.had.setdefault(key, []).append((now, is_in_play, found))
 
-    def wrong(self, service: VirtualService) -> list[str]:
-        """Return the prices on the board that the venue had not, or no longer."""
-        found = []
+    async def wrong(self, service: VirtualService) -> list[str]:
+        """Return the prices that a reader of the boards gets, and the venue had not, or no longer."""
+        found, system = [], service.system
+        boards = [await each.read() for each in (system.published, *system.markets.published.values())]
         now = service.clock.now()
-        boards = [service.snapshot, *(each.newest for each in service.system.markets.published.values())]
         for board in boards:
             for bookmaker in BOOKMAKERS:
                 book = board.books[BookmakerId(bookmaker)]
@@ -178,7 +180,7 @@ class Life:
 async def live(seed: int, folder: Path) -> Counter[str]:
     """Run a life; return what happened. Raises: AssertionError for a wrong price, or a broken rate."""
     life = Life(seed)
-    async with configured(folder, TEXT, web=Web(life.answer)) as service:
+    async with configured(folder, TEXT, web=Web(life.answer), tick_s=TICK_S) as service:
         for _ in range(6):
             life._add()
         life._remember()
@@ -191,7 +193,7 @@ async def live(seed: int, folder: Path) -> Counter[str]:
             _spend(life)
             at += life.random.choice((1.0, 7.0, 25.0, 60.0, 200.0))
             await pass_to(at)
-            wrong = life.wrong(service)
+            wrong = await life.wrong(service)
             assert not wrong, f"seed {seed}, second {at}: {wrong}"
     most = _most(life.asked, life.venue.window_s)
     assert most <= life.venue.limit, f"seed {seed}: {most} requests in a window, at most {life.venue.limit}"

@@ -13,6 +13,7 @@ import httpx2
 
 from actors.board.chunks import entries_of
 from actors.core.messages import BookmakerId
+from actors.pipeline.aggregator import TICK_S
 from tests.support.peers.web import Answer, Web
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
 
@@ -44,10 +45,11 @@ async def opened(
     *,
     answer: Answer | None = None,
     until: float | None = None,
+    tick_s: float = TICK_S,
 ) -> AsyncIterator[tuple[VirtualService, Web]]:
     """Run the service on a venue within the block, which begins at second `until`."""
     web = Web(answer or venue.answer)
-    async with configured(folder, config or venue.config, web=web) as service:
+    async with configured(folder, config or venue.config, web=web, tick_s=tick_s) as service:
         await pass_to(venue.opens_s if until is None else until)
         yield service, web
 

@@ -29,6 +29,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.board.validity import BoardRules
 from actors.core.messages import Batch, BookmakerId, Failure, SourceName
 from actors.monitoring.status import BookmakerState, SourceStatus
+from actors.pipeline.aggregator import TICK_S
 from actors.service.recorder import Recorder
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings, load
 from actors.service.system import System
@@ -221,10 +222,12 @@ async def configured(
     exchange: Exchange | None = None,
     wall: float = WALL_0,
     out: Path | None = None,
+    tick_s: float = TICK_S,
 ) -> AsyncIterator[VirtualService]:
     """Run the service of a configuration within the block; all polled sources ask `web`.
 
-    The wall clock begins at `wall` (Unix seconds). The service records to `out`, if given.
+    The wall clock begins at `wall` (Unix seconds). The service records to `out`, if given. With a longer
+    `tick_s` the aggregator has fewer idle turns, which are most of the work of long lives.
     """
     config = folder / "oddsboard.toml"
     config.write_text(text, "utf-8")
@@ -232,7 +235,9 @@ async def configured(
     webs = dict.fromkeys(map(str, settings.sources), web or Web())  # those of other kinds ask none
     with ExitStack() as stack:
         record = None if out is None else stack.enter_context(Recorder.open(out, settings, clock)).of
-        service = VirtualService(settings, webs=webs, exchange=exchange, clock=clock, record=record)
+        service = VirtualService(
+            settings, webs=webs, exchange=exchange, clock=clock, record=record, tick_s=tick_s
+        )
         async with running(service):
             yield service
 

@@ -238,7 +238,7 @@ async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
     for name in range(7001, 7071):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 1000.0 + 60 * (name - 7000))
         venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
-    async with opened(tmp_path, venue, BOTH) as (service, _):
+    async with opened(tmp_path, venue, BOTH, tick_s=60.0) as (service, _):
         await pass_to(900.0)
         quota = service.source("five").quota
 
