@@ -102,10 +102,9 @@ def _judged(kind: str, body: bytes, codes: tuple[str, ...], unharmed: list[Mappi
         for match in admission.batch.matches:
             shown.update(_places(match, code))
             kinds.add(match.market.kind)
+    there = {item for line in unharmed for item in line.items()}
     wrong = tuple(
-        f"{place} {price} in {body!r}"
-        for place, price in shown.items()
-        if all(line.get(place) != price for line in unharmed)
+        f"{place} {price} in {body!r}" for place, price in shown.items() if (place, price) not in there
     )
     return Trial(kind, accepted, rejected, wrong, frozenset(kinds))
 

@@ -10,6 +10,7 @@ import calendar
 import csv
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from actors.core.cooperative import run_now
@@ -103,6 +104,7 @@ def payload(body: bytes, source_time: float | None = None) -> Payload:
     return Payload(SourceName("site"), Scope("fixtures.csv"), ListId("list-1"), body, 0.0, 0.0, source_time)
 
 
+@lru_cache(maxsize=1)  # as in the service, a file is decoded once for all bookmakers
 def decoded(body: bytes, source_time: float | None = None) -> Sheet:
     """Decode a body with our parser. Raises: PayloadError."""
     sheet = run_now(KIND.decode(payload(body, source_time), OPTIONS))

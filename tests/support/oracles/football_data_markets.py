@@ -9,6 +9,7 @@ import csv
 import io
 from collections import Counter
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import NamedTuple
 
 MOST = {"BFE": Decimal("1.12")}
@@ -28,15 +29,10 @@ class Reading(NamedTuple):
 
 def reading(body: bytes, code: str) -> Reading:
     """Read the other markets of a bookmaker, over/under before the handicap of each row."""
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = body.decode("cp1252")
     prefix = PREFIX.get(code, code)
-    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    header, rows = _rows(body)
     found = Reading({}, Counter())
-    for cells in rows:
-        row = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
+    for row in rows:
         if not row.get("Date") or row.get("FTHG") or row.get("HG"):
             continue
         home, away = (" ".join(row[name].split()) for name in _teams(header))
@@ -45,12 +41,24 @@ def reading(body: bytes, code: str) -> Reading:
             (_handicap(row, prefix), (f"{prefix}AHH", f"{prefix}AHA")),
         ):
             prices = [_number(row.get(name, "")) for name in names]
-            if {*names} <= {*header} and any(row.get(name) for name in names):
+            if header.issuperset(names) and any(row.get(name) for name in names):
                 _add(found, (home, away, market or ""), prices, MOST.get(code, MOST_SUM))
         closing = (f"{prefix}C>2.5", f"{prefix}C<2.5", f"{prefix}CAHH", f"{prefix}CAHA")
         if any(row.get(name) for name in closing):
             found.refused["market"] += 1
     return found
+
+
+@lru_cache(maxsize=1)
+def _rows(body: bytes) -> tuple[frozenset[str], list[dict[str, str]]]:
+    """Return the names of the columns, and the rows by them."""
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = body.decode("cp1252")
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    named = [{name: cell.strip() for name, cell in zip(header, row, strict=False)} for row in rows]
+    return frozenset(header), named
 
 
 def _add(found: Reading, key: Key, prices: list[Decimal | None], most: Decimal) -> None:
@@ -67,7 +75,7 @@ def _add(found: Reading, key: Key, prices: list[Decimal | None], most: Decimal) 
         found.shown[key] = (float(first), float(second))
 
 
-def _teams(header: list[str]) -> tuple[str, str]:
+def _teams(header: frozenset[str]) -> tuple[str, str]:
     pairs = (("HomeTeam", "AwayTeam"), ("Home", "Away"), ("HT", "AT"))
     return next(pair for pair in pairs if pair[0] in header)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from actors.core.errors import PayloadError
-from actors.core.messages import Removal
+from actors.core.messages import Match, Removal
 from actors.sources.football_data.fixtures import FixtureRow
-from actors.sources.football_data.kind import FootballDataOptions
+from actors.sources.football_data.kind import KIND, FootballDataOptions
 from tests.support.builders.football_data import (
     ALL_MARKETS,
     OPTIONS,
@@ -27,6 +27,7 @@ from tests.support.builders.football_data import (
     judged,
     offers,
 )
+from tests.support.builders.reading import judged as gated
 from tests.support.oracles.football_data_markets import Key, reading
 from tests.support.recordings import football_data
 
@@ -122,23 +123,23 @@ def _closing(path: Path) -> bytes:
     return ",".join(names).encode("latin-1") + end + rest
 
 
-def _rejected(body: bytes, code: str, options: FootballDataOptions) -> Counter[str]:
+def _read(body: bytes, code: str, options: FootballDataOptions) -> tuple[tuple[Match, ...], Counter[str]]:
+    """Return the matches that are shown, and the reasons of those that are not."""
     try:
-        passed_over = Counter(extracted(body, code, options=options).passed_over)
-        return judged(body, code, options).rejected + passed_over
+        extract = extracted(body, code, options=options)
     except PayloadError as error:
         if "column not in this file" in str(error):
-            return Counter()
+            return (), Counter()
         raise
+    admission = gated(KIND, code, options, extract)
+    return admission.batch.matches, admission.rejected + Counter(extract.passed_over)
 
 
 def _our_markets(body: bytes, code: str) -> tuple[dict[Key, tuple[float, ...]], Counter[str]]:
     """Return the other markets that are shown, and the reasons of those that are not."""
-    rejected = _rejected(body, code, ALL_MARKETS) - _rejected(body, code, OPTIONS)
-    try:
-        others = [match for match in judged(body, code, ALL_MARKETS).batch.matches if match.odds]
-    except PayloadError:
-        others = []
+    matches, rejected = _read(body, code, ALL_MARKETS)
+    rejected -= _read(body, code, OPTIONS)[1]
+    others = [match for match in matches if match.odds]
     shown = {(match.home, match.away, str(match.market)): match.odds for match in others}
     assert len(shown) == len(others)
     return shown, rejected
