@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from actors.markets.market import Market
 from actors.markets.stakes import StakedLeg
 from actors.matches.surebets import PricedLeg
+from tests.support.oracles.stake_cases import terms
 
 Numbers: TypeAlias = NDArray[np.float64]
 SCORES = [*product(range(13), repeat=2)]
@@ -81,12 +82,10 @@ def paid_exactly(legs: Sequence[StakedLeg], amounts: Sequence[int], market: Mark
     for won, back in endings(market.outcomes, market.line or 0.0):
         payments, gains = Fraction(0), dict[str, Fraction]()
         for leg, amount, of_won, of_back in zip(legs, amounts, won, back, strict=True):
-            share = 1 / Fraction(str(leg.odds))
-            price = 1 / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
-            gross = amount * (Fraction(float(of_won)) * price + Fraction(float(of_back)))
+            gross = amount * (Fraction(float(of_won)) / terms(leg)[0] + Fraction(float(of_back)))
             payments += gross
             gains[leg.bookmaker] = gains.get(leg.bookmaker, Fraction(0)) + gross - amount
-        taken = {leg.bookmaker: Fraction(str(leg.commission)) for leg in legs}
+        taken = {leg.bookmaker: terms(leg)[1] for leg in legs}
         found.append(payments - sum(taken[name] * max(gain, Fraction(0)) for name, gain in gains.items()))
     return found
 

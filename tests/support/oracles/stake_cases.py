@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 
 from msgspec import Struct
@@ -46,13 +47,20 @@ def paid(legs: Legs, amounts: tuple[int, ...]) -> list[Fraction]:
     """Return what is paid out for each outcome, with numbers as they are written."""
     found = []
     for leg, amount in zip(legs, amounts, strict=True):
-        share = 1 / Fraction(str(leg.odds))
-        gross = amount / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
+        cost, commission = terms(leg)
+        gross = amount / cost
         staked = sum(
             other for on, other in zip(legs, amounts, strict=True) if on.bookmaker == leg.bookmaker
         )
-        found.append(gross - Fraction(str(leg.commission)) * max(gross - staked, Fraction(0)))
+        found.append(gross - commission * max(gross - staked, Fraction(0)) if commission else gross)
     return found
+
+
+@lru_cache(maxsize=64)
+def terms(leg: StakedLeg) -> tuple[Fraction, Fraction]:
+    """Return what a payment of 1 costs, with its fee, and the commission on what is gained."""
+    share = 1 / Fraction(str(leg.odds))
+    return share + Fraction(str(leg.fee_rate)) * share * (1 - share), Fraction(str(leg.commission))
 
 
 def ways(outcomes: int, steps: int) -> Iterator[tuple[int, ...]]:
