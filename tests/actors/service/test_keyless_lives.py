@@ -18,6 +18,6 @@ def test_the_board_is_what_the_venue_vouches_for(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_board_is_what_the_venue_vouches_for_in_many_lives(name: str) -> None:
+def test_the_board_is_what_the_venue_vouches_for_in_many_lives(name: str, *, is_whole: bool) -> None:
     """The same with more."""
-    live(name, 100)
+    live(name, 100 if is_whole else 50)
