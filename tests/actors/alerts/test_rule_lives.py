@@ -13,7 +13,7 @@ def test_rules_tell_each_true_transition_once(*, is_long: bool, is_whole: bool) 
 
     What HTTP served at each version has all the transitions that were told, and no others.
     """
-    lived = lives("0", 10_000 if is_whole else 500 if is_long else 40)
+    lived = lives("0", 10_000 if is_whole else 100 if is_long else 40)
 
     assert [] == lived.wrong
     assert {"price", "move", "surebet", "value", "kickoff"} == {

@@ -52,8 +52,8 @@ async def test_an_archive_has_what_it_missed_or_a_gap(
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-async def test_all_holds_in_many_lives(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+async def test_all_holds_in_many_lives(tmp_path: Path, *, is_whole: bool) -> None:
     """Of so many seeds none breaks a rule; those that do are told."""
-    seeds = range(SEEDS, 1000 if request.config.getoption("--whole") else 20)
+    seeds = range(SEEDS, 1000 if is_whole else 5)
 
     assert {} == {seed: found for seed in seeds if (found := (await lived(tmp_path, seed)).violations)}
