@@ -37,6 +37,7 @@ pytestmark = pytest.mark.anyio
 
 FIRST = int(WALL_0 * 1000)
 ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
+BIRCH_ONE = sheet("BW", (2.0, 3.5, 4.0))
 NAME = ALDER.id
 Shown = list[tuple[float, int, list[float]]]
 """Second, version relative to the start, and home prices after each moment."""
@@ -307,6 +308,19 @@ def test_nothing_is_left_to_be_linked_after_a_moment(tmp_path: Path) -> None:
         pending.append(fixtures_of(playback.snapshot).pending)
 
     assert [1, 0, 0, 0] == pending
+
+
+def test_match_of_two_recordings_is_one_fixture(tmp_path: Path) -> None:
+    """The events of the second are linked as soon as they are played."""
+    write(tmp_path / "a.rec.zst", header(source="a", bookmakers=[ALDER]), received(ONE, 0.5))
+    write(tmp_path / "z.rec.zst", header(source="z", bookmakers=[BIRCH]), received(BIRCH_ONE, 1.5))
+    playback, bookmakers = _playback(tmp_path), []
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        run_now(playback.link())
+        bookmakers.append([fixture.bookmakers for fixture in fixtures_of(playback.snapshot)])
+
+    assert [[(ALDER.id,)], [(ALDER.id, BIRCH.id)]] == bookmakers[:2]
 
 
 @pytest.mark.parametrize("speed", [1.0, 2.0])
