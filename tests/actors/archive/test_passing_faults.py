@@ -18,7 +18,7 @@ from actors.archive.archive import open_followed
 from actors.archive.checking import verdicts
 from actors.archive.days.commit import list_view
 from actors.archive.days.reading import may_be_damage
-from actors.archive.folder import ArchiveSettings, Folder
+from actors.archive.folder import BAD, ArchiveSettings, Folder
 from actors.archive.past import Days, Unknown
 from actors.core.errors import ConfigError
 from actors.monitoring.status import ArchiveStatus
@@ -292,6 +292,20 @@ def test_a_time_before_a_damaged_day_is_before_the_first(tmp_path: Path) -> None
     assert ["before_first", "damaged", "damaged"] == [
         getattr(of, "reason", None) for of in (*found, of_version)
     ]
+
+
+@pytest.mark.parametrize(("day", "reason"), [(0, "damaged"), (1, "before_first")])
+def test_a_damaged_day_explains_what_is_missing_before_it_alone(
+    tmp_path: Path, day: int, reason: str
+) -> None:
+    """A file that was set aside may be of the first kept day, or of a later one."""
+    clock, version, _ = _two_days(tmp_path)
+    with kept(tmp_path, clock) as life:
+        file = life.archive.folder.file(life.days.held()[day].day)
+        Path(f"{file}{BAD}").touch()
+        found = life.days.at_version(None, version - 2)
+
+    assert reason == getattr(found, "reason", None)
 
 
 @needs_library
