@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from random import Random
 
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
+from actors.core.cooperative import SLICE
+from actors.matches.model import FixtureState
+from actors.matching.event import FixtureId
 from actors.value.kept import KeptValues
 from actors.value.values import values_of
 from tests.support.builders.valued import NOW, START, Offer, books_of, fixture_of, terms_of
@@ -38,3 +42,20 @@ def test_kept_values_are_those_of_the_present() -> None:
         assert values_of(fixture, books_of(offers), terms, now) == [*found]
     assert now.wall > START
     assert len(counts) > 2
+
+
+def test_values_of_gone_fixtures_are_dropped() -> None:
+    """Those of the oldest, if more than twice as many are kept as the board has, and a slice."""
+    offers = {"b0": Offer(PRICES[0])}
+    kept, fixture, books = KeptValues(terms_of(offers)), fixture_of(offers), books_of(offers)
+    first = replace(fixture, id=FixtureId("0"))
+    counted = sys.getrefcount(first)
+    kept.values(first, books, NOW)
+    for number in range(1, SLICE):
+        kept.values(replace(fixture, id=FixtureId(str(number))), books, NOW)
+    kept.fit(state := FixtureState(1, kept.terms.fixtures))
+    held = sys.getrefcount(first)
+    kept.values(replace(fixture, id=FixtureId("new")), books, NOW)
+    kept.fit(state)
+
+    assert held > sys.getrefcount(first) == counted
