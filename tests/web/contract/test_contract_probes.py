@@ -9,7 +9,7 @@ import pytest
 from actors.core.messages import BookmakerId, Fees, Offer, Prices, Venue
 from actors.monitoring.receivers import AlertsStatus, ReceiverStatus
 from actors.runtime.actor import ActorState
-from actors.runtime.membership import ClusterStatus
+from actors.runtime.membership import ClusterStatus, ServerLink
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site, site_status
 from tests.support.time.virtual import WALL_0
@@ -178,6 +178,20 @@ async def test_a_source_may_be_collected_elsewhere(empty_site: Site) -> None:
     _, body = await _probe(empty_site, "/monitor")
 
     assert ["elsewhere"] == [source["state"] for source in body["sources"]]
+
+
+@pytest.mark.parametrize(("error", "silent"), [(None, ["another"]), ("no route", [])])
+async def test_silent_collectors_are_named_while_the_server_answers(
+    empty_site: Site, error: str | None, silent: list[str]
+) -> None:
+    """Without an answer of the cluster's server nothing is known of them."""
+    follower = ServerLink("follower", error=error)
+    empty_site.status.cluster = ClusterStatus(
+        ("replica",), None, follower=follower, leases={SOURCE: "another"}, silent=("another",)
+    )
+    _, body = await _probe(empty_site, "/health")
+
+    assert ("warn", silent) == (body["cluster"]["status"], body["cluster"]["silent"])
 
 
 async def test_a_receiver_of_alerts_that_is_down_warns(empty_site: Site) -> None:
