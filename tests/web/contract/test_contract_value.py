@@ -64,6 +64,14 @@ async def test_a_value_says_price_reference_and_gain(site: Site) -> None:
     assert "doubts" not in found
 
 
+async def test_a_confirmation_has_milliseconds(site: Site) -> None:
+    """The list and a new price's change have the same time."""
+    site.clock.pass_(1.23456)
+    listed(site, "alder", HIGH)
+
+    assert [round(WALL_0 + 1.235, 3)] == [found["confirmed"] for found in await values(site)]
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [
