@@ -68,6 +68,15 @@ def test_a_unix_socket_in_use_is_left_alone(tmp_path: Path) -> None:
     assert "mine" == file.read_text()
 
 
+def test_a_unix_socket_ends_although_its_file_is_gone(tmp_path: Path) -> None:
+    """Somebody else removed the file first."""
+    path = tmp_path / "board.sock"
+    with closing(listen(str(path), None)) as listener:
+        path.unlink()
+
+    assert -1 == listener.fileno()
+
+
 def _connected(path: Path, request: bytes) -> socket.socket:
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(5)
