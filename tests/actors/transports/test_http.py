@@ -117,7 +117,7 @@ async def test_a_public_name_with_a_private_address_is_refused(peer: HttpPeer) -
     """No connection is opened, and the error tells no address."""
     error = await refused(f"http://hook.example:{peer.port}/secret")
 
-    assert ("private", 0) == (error.reason, peer.connections)
+    assert ("private", False, 0) == (error.reason, error.is_sent, peer.connections)
     assert "127." not in str(error)
     assert "secret" not in str(error)
 

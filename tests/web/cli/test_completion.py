@@ -83,6 +83,15 @@ def _read_until(shown: RawIOBase, end: bytes) -> str:
     return said.decode()
 
 
+def test_fish_offers_options_with_their_values() -> None:
+    """Those of a command are offered after its words, the values of a closed set after their option."""
+    at = "'__fish_seen_subcommand_from archive; and __fish_seen_subcommand_from export'"
+
+    assert f"complete -c oddsboard -n {at} -l format -x -a 'csv ndjson parquet'" in script(
+        "fish", _parser()
+    )
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_can_read_their_script(shell: str) -> None:
     """Where the shell is installed it reads the script; every command is in it."""

@@ -42,6 +42,11 @@ class Watched:
         written: Any = out.file
         return [line.rstrip() for line in written.getvalue().splitlines()]
 
+    def styles(self) -> list[str]:
+        """Return the style of each row."""
+        shown: Any = self.screen.render(self.now, 30)
+        return [row.style for row in shown.renderables[1].rows]
+
 
 def test_a_price_that_moved_is_marked_without_colours() -> None:
     """For some seconds, by an arrow."""
@@ -58,10 +63,10 @@ def test_a_price_that_moved_is_marked_without_colours() -> None:
 
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_old_prices_say_so_first(*, is_lost: bool) -> None:
-    """After a cut at once; after silence by themselves."""
+    """After a cut at once; after silence by themselves. Their rows are dim."""
     watched = Watched()
     watched.put(1, fixture())
-    current = watched.lines()[0]
+    current, bright = watched.lines()[0], watched.styles()
     if is_lost:
         [*watched.ledger.lose("the service ends")]
     watched.now += 5.0 if is_lost else 20.5
@@ -70,6 +75,7 @@ def test_old_prices_say_so_first(*, is_lost: bool) -> None:
     assert current.startswith("http://board  version 1, current 0 s ago")
     why = "5 s old: the service ends" if is_lost else "20 s old: nothing was read for 20 s"
     assert told.startswith(f"NOT CURRENT, these prices are {why}")
+    assert ([""], ["dim"]) == (bright, watched.styles())
 
 
 def test_names_are_plain_text() -> None:
