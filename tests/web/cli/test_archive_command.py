@@ -202,6 +202,17 @@ def test_an_export_without_rows_says_so(folder: Path, ran: Ended) -> None:
     assert f"oddsboard: no row; oddsboard archive info {folder} lists the times that there are\n" == err
 
 
+def test_an_export_into_a_file_shows_its_progress(
+    folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal, and until all is written."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, _, err = ran("export", folder, "--out", folder / "rows.csv")
+
+    assert 0 == code
+    assert err.endswith(f"\r[{'#' * 30}] 100%\n")
+
+
 def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, ran: Ended) -> None:
     """Another export, or something else, is not lost by mistake."""
     out = folder / "rows.csv"
