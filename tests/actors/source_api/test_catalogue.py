@@ -99,6 +99,17 @@ async def test_documented_venue_is_asked_by_nearness_and_by_list() -> None:
     assert {"ids=m0": {10}, "ids=m1": {60}, "page=1": {120}, "page=2": {120}} == gaps
 
 
+async def test_documented_venue_is_asked_for_fifty_matches_at_once() -> None:
+    """All but the last request of a day are full."""
+    web = Web(Venue(*[HOUR] * 60).answer)
+    async with running(_service(web)):
+        await pass_to(4.0)
+
+    urls = [request.url for request in web.requests]
+    asked = [url.params["ids"].split(",") for url in urls if url.path == "/prices"]
+    assert [50, 10] == [len(ids) for ids in asked]
+
+
 async def test_prices_wait_for_a_list_that_holds() -> None:
     """Without a list of the last ten minutes nothing is asked for, and nothing is shown."""
     venue = Venue(HOUR, HOUR)
