@@ -138,6 +138,17 @@ def test_commits_that_find_no_room_are_a_gap(tmp_path: Path) -> None:
         assert 1 == life.archive.status.gaps
 
 
+def test_a_dropped_commit_is_not_written_yet(tmp_path: Path) -> None:
+    """The archive lags since then, although nothing waits."""
+    with kept(tmp_path, ManualClock()) as life:
+        life.put("m1")
+        life.archive.writer.max_waiting = 0
+        life.board.put(ALDER, match("m2"), stale_after_s=60.0)
+        life.clock.pass_(7)
+
+        assert 7.0 == life.archive.writer.lag_s(life.clock.now().wall)
+
+
 def test_a_disk_that_hangs_is_said_once(tmp_path: Path) -> None:
     """And that it goes on again: the thread that writes could say neither."""
     with kept(tmp_path, ManualClock()) as life, capture_logs() as logs:
