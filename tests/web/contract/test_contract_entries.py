@@ -264,15 +264,15 @@ async def test_an_aggregator_that_is_late_is_the_reason(empty_site: Site) -> Non
         ("alder_m11", "never_seen", "no list of its bookmaker had it", ["alder_m1", "alder_x9"]),
         ("cedar_m1", "never_seen", "nothing of its bookmaker was accepted yet", []),
         ("aldr_x9", "unknown_bookmaker", "did you mean 'alder'?", ["alder_x9", "alder_m1"]),
-        ("derby%20c", "unknown_bookmaker", "no bookmaker 'derby c'", ["alder_x9", "alder_m1"]),
+        ("alder%20c", "unknown_bookmaker", "no bookmaker 'alder c'", ["alder_x9", "alder_m1"]),
         (f"{SOURCE}:m1", "unknown_bookmaker", "BOOKMAKER_ID", ["alder_m1"]),
     ],
 )
 async def test_an_id_that_is_nowhere_has_near_ones(
     empty_site: Site, given: str, reason: str, why: str, near: list[str]
 ) -> None:
-    """By begin and end, by the name of a team, or by event; nothing is 404."""
-    empty_site.publish("alder", match("m1"), match("x9", home="Derby County"))
+    """By begin and end, first by the name of a team, or by event; nothing is 404."""
+    empty_site.publish("alder", match("m1"), match("x9", home="Alder County"))
 
     found = await empty_site.json(f"/monitor/entries/{given}")
 

@@ -105,7 +105,7 @@ async def test_any_market_is_1x2_where_nothing_else_is_read() -> None:
 
 
 async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Site) -> None:
-    """Another tag, and no price that is too old by the rule of surebets, unless doubted ones are wanted."""
+    """The tag is another, no cache keeps the list, and only doubted values have too old prices."""
     before = await site.get(VALUE)
     again = await site.get(VALUE, if_none_match=before.headers["etag"])
     version = site.published.newest.version
@@ -119,6 +119,7 @@ async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Sit
     doubted = await values(site, "doubted=1")
 
     assert version == site.published.newest.version
+    assert ("no-cache", "0") == tuple(before.headers[name] for name in ("cache-control", "x-accel-expires"))
     assert [["age"]] == [value["doubts"] for value in doubted]
     assert 304 == again.status_code
     assert 1 == len(young)

@@ -128,10 +128,13 @@ async def test_a_poll_waits_for_a_change_that_it_asked_for(site: Site) -> None:
     listed(site, "alder", HIGH, HIGH, FAIR, FAIR)
     site.clock.pass_(1)
     found = await site.json(f"{CHANGES}&league={leagues[1]}&since={other['cursor']}&wait=30")
+    site.clock.pass_(1)
+    same = await site.json(f"{CHANGES}&since={found['cursor']}&wait=0.1")
 
     assert (True, [], []) == (first["complete"], first["changed"], first["values"])
     assert (False, [], []) == (other["complete"], other["changed"], other["values"])
     assert first["cursor"] != other["cursor"]
+    assert found["cursor"] == same["cursor"]
     assert (["1x2"], ["alder_m1"]) == (
         [of["market"] for of in found["changed"]],
         [of["id"] for of in found["values"]],
