@@ -51,13 +51,14 @@ def test_a_full_disk_behind_a_pipe_is_not_the_archives(
 
 
 def test_info_lists_days_and_gaps(folder: Path, ran: Ended) -> None:
-    """With sizes, versions and times, and why something is not known."""
+    """With sizes, versions and times in UTC, and why something is not known."""
     code, out, _ = ran("info", folder)
 
     lines = out.splitlines()
     assert 0 == code
     assert ["2026-05-28", "2026-05-29", "gap:"] == [line.split()[0] for line in lines]
     assert "stopped" in lines[-1]
+    assert lines[0].endswith("  2026-05-28T20:26:40Z to 2026-05-29T20:26:42Z")
 
 
 def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ended) -> None:

@@ -50,6 +50,17 @@ async def test_a_replica_says_that_another_process_collects(
     assert [stale_at is None] * 2 == [any(said in line for line in lines) for said in words]
 
 
+async def test_a_price_is_printed_with_its_version(found: Any) -> None:
+    """A price from before the oldest version of the history has none."""
+    price, version = "  price     2 / 3.5 / 4", found["steps"][0]["version"]
+    (known,) = await _printed(found, "alder_m1")
+    found["steps"][0]["version"] = None
+    (unknown,) = await _printed(found, "alder_m1")
+
+    assert f"{price}, version {version}" in known
+    assert f"{price}, version not known" in unknown
+
+
 async def test_what_has_left_is_printed(found: Any) -> None:
     """Its id, its teams, and why and when it left, where that is known."""
     about = {"home": "Odense", "away": "Brøndby"}
