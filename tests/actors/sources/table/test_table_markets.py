@@ -219,11 +219,12 @@ def test_a_market_without_its_columns_costs_itself() -> None:
 
 
 def test_objects_have_markets_by_their_keys() -> None:
-    """Of objects in an object as well; one that lacks them has only its 1X2."""
+    """Of objects in objects as well, three deep; one that lacks them has only its 1X2."""
     row = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
-    lines = [json.dumps({**row, "btts": {"yes": 1.8, "no": 2.0}}), json.dumps({**row, "Home": "Dale"})]
+    nested = {"a": {"b": {"c": {"yes": 1.8, "no": 2.0}}}}
+    lines = [json.dumps({**row, **nested}), json.dumps({**row, "Home": "Dale"})]
     found = shown(
-        "\n".join(lines) + "\n", format="jsonl", markets={"btts": {"yes": "btts.yes", "no": "btts.no"}}
+        "\n".join(lines) + "\n", format="jsonl", markets={"btts": {"yes": "a.b.c.yes", "no": "a.b.c.no"}}
     )
 
     assert [(2.1, 3.4, 3.6), (1.8, 2.0), (2.1, 3.4, 3.6)] == [match.prices for match in found]
