@@ -84,6 +84,11 @@ def test_row_becomes_a_match(source_time: float | None) -> None:
     assert match.source_time == source_time
 
 
+def test_prices_of_a_file_may_be_of_any_age() -> None:
+    """The site makes a file only now and then."""
+    assert extracted(csv_bytes(ROW)).is_collected
+
+
 @pytest.mark.parametrize(
     "body",
     [
