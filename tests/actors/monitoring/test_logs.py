@@ -74,13 +74,15 @@ def test_a_secret_equal_to_the_name_of_a_field_leaves_lines_intact() -> None:
     """It is removed from values, never from names, and neither the event nor the level and time change."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "w", encoding="utf-8") as stream, configured(stream, ("source", "test", "20")):
-        structlog.get_logger().warning("test.logged", source="a source of 2026", test="20")
+        structlog.get_logger().warning(
+            "test.logged", source="a source of 2026", test="20", file="odds.test"
+        )
     with os.fdopen(reading, encoding="utf-8") as written:
         line = json.loads(written.read())
 
-    assert {"timestamp", "level", "event", "source", "test"} == line.keys()
+    assert {"timestamp", "level", "event", "source", "test", "file"} == line.keys()
     assert ("20", "warning", "test.logged") == (line["timestamp"][:2], line["level"], line["event"])
-    assert ("a *** of ***26", "***") == (line["source"], line["test"])
+    assert ("a *** of ***26", "***", "odds.***") == (line["source"], line["test"], line["file"])
 
 
 def test_a_long_text_of_an_exception_is_cut() -> None:
