@@ -239,6 +239,17 @@ def test_what_is_stale_cannot_be_confirmed() -> None:
             program.say(line("alive", name), at=30.0)
 
 
+def test_a_list_without_its_stale_matches_still_changes() -> None:
+    """Only its confirmation needs the complete list."""
+    program = Speaker()
+    program.say(listed(item("1"), item("2")))
+    program.say(upsert("1"), at=10.0)
+    program.say(at=29.5)
+    (change,) = program.say(upsert("1", 2.3), at=30.0)
+
+    assert {"1": 2.3} == prices(change)
+
+
 def test_images_are_all_that_is_known() -> None:
     """They have the latest content of each list, and are as old as it."""
     program = Speaker()
