@@ -114,12 +114,13 @@ def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
     }
     draft = FixtureUpdate(LinkedBoard().state, ROSTER, 1, {})
 
-    for members in (
-        (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a, max_price_gap=FAR)),
-        (Member(b, Rule.FIRST), Member(a, Rule.SAME_NAMES, b, max_price_gap=FAR)),
+    for parted, members in (
+        (b, (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a, max_price_gap=FAR))),
+        (a, (Member(b, Rule.FIRST), Member(a, Rule.SAME_NAMES, b, max_price_gap=FAR))),
+        (a, (Member(a, Rule.FIRST, limits={b: FAR}), Member(b, Rule.SAME_NAMES, a))),
     ):
         fixture = draft.begin(members, entries)
-        assert [members[1].key] == ADVANCING.apart(fixture, {TWO})
+        assert [parted] == ADVANCING.apart(fixture, {TWO})
 
 
 @pytest.mark.parametrize(("mover", "match_id"), [(ALDER, "a"), (BIRCH, "b")])

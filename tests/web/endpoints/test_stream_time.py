@@ -9,6 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.board.published import MAX_WAIT_S
+from actors.core.errors import CommitLateError
 from tests.support.builders.alerts import alert
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Event, events_of
@@ -73,6 +75,28 @@ async def test_heartbeats_come_every_ten_seconds() -> None:
         pair[:2] for pair in second
     ]
     assert ((None, 5001), (None, 5000)) == (first[2][2], second[1][2])
+
+
+async def test_a_stream_is_silent_while_what_is_overdue_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sends neither heartbeats nor changes, and goes on when the overdue prices are withdrawn."""
+
+    async def read(*_: object) -> None:
+        await anyio.sleep(MAX_WAIT_S)
+        raise CommitLateError("what is overdue was not withdrawn in time")
+
+    front = FilledBoard(100)
+    async with _following(front) as received:
+        await anyio.sleep(1)
+        with monkeypatch.context() as late:
+            late.setattr(front.published, "read", read)
+            await anyio.sleep(30)
+            _publish(front, 2.0)
+            await anyio.sleep(10)
+        await anyio.sleep(MAX_WAIT_S)
+
+    assert [(0.0, "snapshot"), (True, "changes")] == [
+        (at >= 41.0 if number else at, name) for number, (at, name, _) in enumerate(received[:2])
+    ]
 
 
 async def test_without_clients_there_are_no_heartbeats() -> None:

@@ -13,6 +13,7 @@ from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Extract, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.groups import Group, preface_of
+from actors.source_api.json_parts import MAX_PART_BYTES
 from actors.sources.five_dollar_football.kind import KIND
 from actors.sources.five_dollar_football.options import (
     BOOKMAKERS,
@@ -64,6 +65,15 @@ def test_example_of_an_account_a_league_and_a_bookmaker_are_read() -> None:
     assert [39, 61] == [league.id for league in leagues.leagues]
     assert "pinnacle" in {bookmaker.slug for bookmaker in bookmakers.bookmakers}
     assert 0 == leagues.unread.count + bookmakers.unread.count
+
+
+def test_an_element_that_is_too_long_costs_itself_alone() -> None:
+    """It is counted as unreadable."""
+    body = msgspec.json.decode(_example("/leagues"))
+    body["data"][0]["name"] = "x" * MAX_PART_BYTES
+    leagues = _read(msgspec.json.encode(body), LEAGUES)
+
+    assert [[61], 1] == [[league.id for league in leagues.leagues], leagues.unread.count]
 
 
 @pytest.mark.parametrize("path", ["/fixtures", "/leagues/{id}/fixtures", "/teams/{id}/fixtures"])
