@@ -8,6 +8,7 @@ import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import date, timedelta
 from errno import EIO
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from actors.archive.checking import verdicts
 from actors.archive.days.commit import list_view
 from actors.archive.days.reading import may_be_damage
 from actors.archive.folder import BAD, ArchiveSettings, Folder
-from actors.archive.past import Days, Unknown
+from actors.archive.past import Days, Held, Unknown
 from actors.core.errors import ConfigError
 from actors.monitoring.status import ArchiveStatus
 from tests.actors.archive.test_export import exported
@@ -306,6 +307,22 @@ def test_a_damaged_day_explains_what_is_missing_before_it_alone(
         found = life.days.at_version(None, version - 2)
 
     assert reason == getattr(found, "reason", None)
+
+
+@pytest.mark.parametrize(
+    ("day", "reason"), [(-1, "missing"), (0, "damaged"), (1, "damaged"), (2, "damaged"), (3, "missing")]
+)
+def test_a_damaged_day_explains_a_gap_that_it_may_have_been_in(
+    tmp_path: Path, day: int, reason: str
+) -> None:
+    """The file that was set aside is of a day from the begin to the end of the gap."""
+    first = date(2026, 5, 28)
+    Path(f"{Folder.reading(tmp_path).file(first + timedelta(days=day))}{BAD}").touch()
+    before = Held(first, 1000, 1005, 1, 2, 1, ())
+    after = Held(first + timedelta(days=2), 1010, 1015, 8, 9, 8, ())
+    (gap,) = Days(Folder.reading(tmp_path), lambda: None).gaps([before, after])
+
+    assert (1005, 1010, reason) == (gap.after, gap.until, gap.reason)
 
 
 @needs_library
