@@ -35,7 +35,7 @@ def _config(folder: Path, peer: HttpPeer, *to: str) -> Path:
 
 
 def test_what_each_receiver_answered_is_said(tmp_path: Path, ended: Ended) -> None:
-    """Without its address, even if the answer has it; the code is 1 if one did not take the alert."""
+    """No line has the receiver's address; the exit code is 1 if a receiver did not take the alert."""
     with http_peer() as peer:
         peer.answers["/api/webhook/private-0123456789"] = respond()
         peer.answers["/services/private-0123456789"] = respond(b"no\x1b team at private-0123456789", 404)
@@ -60,7 +60,7 @@ def test_what_each_receiver_answered_is_said(tmp_path: Path, ended: Ended) -> No
 
 
 def test_a_rule_must_exist(tmp_path: Path, ended: Ended) -> None:
-    """The error names the rules that do."""
+    """The error names the rules that exist."""
     with http_peer() as peer:
         found = ended("alerts", "test", "son", "--config", _config(tmp_path, peer, "good"))
 

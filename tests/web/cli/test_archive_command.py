@@ -21,13 +21,13 @@ from tests.support.time.virtual import ManualClock
 
 @pytest.fixture
 def ran(ended: Ended) -> Ended:
-    """Return what runs the command: exit code, output, errors."""
+    """Return a function that runs the command and returns its exit code, output and errors."""
     return partial(ended, "archive")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return an archive of two days, of two lives of the service."""
+    """Return an archive of two days, which two runs of the service wrote."""
     clock, path = ManualClock(), tmp_path / "archive"
     with kept(path, clock) as life:
         life.put("m1", source_time=clock.wall - 3)
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_full_disk_behind_a_pipe_is_not_the_archives(
     folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Standard output may be a file, and 78 is of configurations."""
+    """A full disk of the output is an error 74: an error 78 would mean a fault of the configuration."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
         code, _, err = ran("export", folder)
@@ -51,7 +51,7 @@ def test_a_full_disk_behind_a_pipe_is_not_the_archives(
 
 
 def test_info_lists_days_and_gaps(folder: Path, ran: Ended) -> None:
-    """With sizes, versions and times in UTC, and why something is not known."""
+    """Each day has its size and its times in UTC, and each gap has its reason."""
     code, out, _ = ran("info", folder)
 
     lines = out.splitlines()
@@ -62,7 +62,7 @@ def test_info_lists_days_and_gaps(folder: Path, ran: Ended) -> None:
 
 
 def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ended) -> None:
-    """It is there, and takes room; `check` says what is wrong with it."""
+    """The unreadable day is listed with its size; `check` says what is wrong with it."""
     (folder / "2026-05-28.db").write_bytes(b"x" * 5000)
     code, out, _ = ran("info", folder)
 
@@ -73,7 +73,7 @@ def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ended) -> None:
 
 
 def test_check_finds_a_flipped_bit(folder: Path, ran: Ended) -> None:
-    """In a sealed day, though SQLite may read it; the exit code says so."""
+    """The changed bit is found in a sealed day, though SQLite may read the day; the exit code is 65."""
     whole, out, _ = ran("check", folder)
     sealed = folder / "2026-05-28.db"
     content = bytearray(sealed.read_bytes())
@@ -87,7 +87,7 @@ def test_check_finds_a_flipped_bit(folder: Path, ran: Ended) -> None:
 
 
 def test_check_names_what_was_set_aside(folder: Path, ran: Ended) -> None:
-    """The archive is not whole then, though each day that is left is."""
+    """A damaged day was set aside: the archive is not whole, although each other day is."""
     (folder / "2026-05-28.db").rename(folder / "2026-05-28.db.bad")
     code, out, _ = ran("check", folder)
 
@@ -97,7 +97,7 @@ def test_check_names_what_was_set_aside(folder: Path, ran: Ended) -> None:
 
 
 def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: Path, ran: Ended) -> None:
-    """As a kill leaves it while a day is closed: all commands read it as it was."""
+    """A kill while a day is closed leaves such a journal: all commands read the day as it was before."""
     before = ran("export", folder)
     interrupt(folder / "2026-05-29.db")
     checked, verdicts, _ = ran("check", folder)
@@ -107,7 +107,7 @@ def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: P
 
 
 def test_export_has_every_change_in_order(folder: Path, ran: Ended) -> None:
-    """What left, too; the lists of the second life begin with what the first left."""
+    """Removed entries are exported, too; a second run of the service begins with the lists of the first."""
     code, out, _ = ran("export", folder)
 
     rows = [*csv.DictReader(out.splitlines())]
@@ -128,7 +128,7 @@ def test_export_has_every_change_in_order(folder: Path, ran: Ended) -> None:
 def test_export_of_all_markets_has_columns_of_its_own(
     folder: Path, ran: Ended, tmp_path: Path, form: str
 ) -> None:
-    """A row a price, in each format."""
+    """The export has one row for each price, in each format."""
     parquet = pytest.importorskip("pyarrow.parquet") if form == "parquet" else None
     out = tmp_path / "prices"
     code, _, _ = ran("export", folder, "--markets", "--format", form, "--out", out)
@@ -144,7 +144,7 @@ def test_export_of_all_markets_has_columns_of_its_own(
 
 
 def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ended, tmp_path: Path) -> None:
-    """As JSON lines and as Parquet, with the types of the documents; what is not there is null."""
+    """JSON lines and Parquet have the same rows, with the documented types; a missing value is null."""
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow (oddsboard[parquet])")
     lines, out = tmp_path / "rows.ndjson", tmp_path / "rows.parquet"
     chosen = ("--bookmaker", "birch", "--to", "2026-05-29")
@@ -189,14 +189,14 @@ def test_parquet_without_its_package_or_a_file_is_refused(
 def test_a_file_that_cannot_be_written_is_named(
     folder: Path, ran: Ended, out: str, code: int, why: str
 ) -> None:
-    """Nothing is said against the archive; the error of a full disk names no file itself."""
+    """The error names the output file, not the archive; the system's error of a full disk has no name."""
     path = folder / out
 
     assert (code, "", f"oddsboard: {path}: {why}\n") == ran("export", folder, "--out", path)
 
 
 def test_an_export_without_rows_says_so(folder: Path, ran: Ended) -> None:
-    """As of a bookmaker that is misspelled: the head alone is no answer."""
+    """A misspelled bookmaker has no row: a table with only a head would tell the user nothing."""
     code, out, err = ran("export", folder, "--bookmaker", "adler")
 
     assert (0, 1) == (code, len(out.splitlines()))
@@ -206,7 +206,7 @@ def test_an_export_without_rows_says_so(folder: Path, ran: Ended) -> None:
 def test_an_export_into_a_file_shows_its_progress(
     folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a terminal, and until all is written."""
+    """The progress is shown on a terminal, until all rows are written."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     code, _, err = ran("export", folder, "--out", folder / "rows.csv")
 
@@ -215,7 +215,7 @@ def test_an_export_into_a_file_shows_its_progress(
 
 
 def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, ran: Ended) -> None:
-    """Another export, or something else, is not lost by mistake."""
+    """Without `--force` an existing file is kept, so that no file is lost by mistake."""
     out = folder / "rows.csv"
     out.write_text("something else", "ascii")
     refused, _, err = ran("export", folder, "--out", out)
@@ -228,7 +228,7 @@ def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, 
 
 
 def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ended) -> None:
-    """A file has its name when it is complete; until then another, which is removed after an error."""
+    """Until the export is complete its file has a temporary name; after an error that file is removed."""
     out = folder / "rows.csv"
     out.write_text("before", "ascii")
     newest = folder / "2026-05-29.db"
@@ -239,8 +239,8 @@ def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ended) ->
 
 
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
-    """Also where a price is not a whole number of thousandths; rows of a whole state are marked."""
-    prices, clock = (2.05, 3.0000000001, 4.0), ManualClock(wall=1_780_012_790.0)  # soon midnight
+    """The query also gives prices that are no whole thousandths, and marks the rows of a whole state."""
+    prices, clock = (2.05, 3.0000000001, 4.0), ManualClock(wall=1_780_012_790.0)  # 10 s before midnight
     with kept(tmp_path, clock) as life:
         version = life.put("m1", prices=prices)
         clock.pass_(20)
@@ -266,7 +266,7 @@ def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
 
 
 def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ended) -> None:
-    """While a service uses it, the exit code is 75."""
+    """While a service uses the folder, the exit code is 75."""
     with kept(folder, ManualClock(wall=1_780_100_000.0)):
         in_use, _, err = ran("seal", folder)
     free, _, _ = ran("seal", folder)
@@ -276,7 +276,7 @@ def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ended) -> None:
 
 
 def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ended) -> None:
-    """It is named, and stays as it is: it may be damaged, which a single look does not say."""
+    """The command names the day and does not change it: one look cannot decide that the day is damaged."""
     damaged = folder / "2026-05-27.db"
     damaged.write_bytes(b"damaged")
     code, out, _ = ran("seal", folder)
@@ -286,7 +286,7 @@ def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ended) 
 
 
 def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ended, tmp_path: Path) -> None:
-    """The files that the documents say to copy are enough to look at it."""
+    """The files that the documents say to copy are enough for `check` and `export`."""
     backup = tmp_path / "backup"
     backup.mkdir()
     for path in folder.glob("2026-05-28.*"):
@@ -299,7 +299,7 @@ def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ended, tmp_path: Pat
 
 
 def test_another_folder_is_no_archive(tmp_path: Path, ran: Ended) -> None:
-    """One line says so."""
+    """One line says that the folder is not the folder of an archive."""
     code, out, err = ran("info", tmp_path)
 
     assert (78, "") == (code, out)

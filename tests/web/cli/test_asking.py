@@ -9,13 +9,13 @@ import pytest
 from tests.support.peers.http import http_peer, respond
 from tests.support.systems.process import Ended
 
-TOKEN = "a-long-enough-token"  # noqa: S105 - of these tests
+TOKEN = "a-long-enough-token"  # noqa: S105 - a token of these tests
 ASKING = pytest.mark.parametrize("command", ["trace alder_1", "links stats"])
 
 
 @ASKING
 def test_without_a_service_it_says_what_to_do(ended: Ended, command: str) -> None:
-    """Nobody knows at once that a command needs a service that runs."""
+    """A user may not know that the command needs a running service."""
     code, _, err = ended(*command.split(), "--url", "http://127.0.0.1:1")
 
     assert 69 == code
@@ -36,7 +36,7 @@ def test_dots_are_no_id(ids: tuple[str, ...], ended: Ended) -> None:
 def test_commands_send_the_token(
     ended: Ended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """From a file, or from the environment; without it they say what is missing."""
+    """The token is read from a file or from the environment; without a token the error says what to set."""
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n", "utf-8")
     monkeypatch.delenv("ODDSBOARD_TOKEN", raising=False)
@@ -55,7 +55,7 @@ def test_commands_send_the_token(
 
 @pytest.mark.parametrize("content", ["", "two words", "\xfc" * 20])
 def test_a_file_without_a_token_is_named(tmp_path: Path, content: str, ended: Ended) -> None:
-    """Its content is not shown."""
+    """The content of the file is not shown."""
     file = tmp_path / "token"
     file.write_text(content, "utf-8")
     code, _, err = ended("links", "stats", "--token-file", file)

@@ -1,4 +1,4 @@
-"""Files of bets: what is read, and what is said of hostile ones."""
+"""Files of bets: what the command reads, and how it reports bad lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _bets(text: str | bytes) -> list[Bet | str]:
 
 
 def _one(**cells: str) -> Bet | str:
-    """Return what a row is with these cells."""
+    """Return the bet, or the error, of a row with these cells."""
     row = {"time": "1796472000", "match": "Home - Away", "outcome": "1", "odds": "2.1"} | cells
     (found,) = _bets(",".join(row) + "\n" + ",".join(f'"{cell}"' for cell in row.values()))
     return found
@@ -47,12 +47,12 @@ def _said(**cells: str) -> str:
     ],
 )
 def test_usual_files_are_read(text: str) -> None:
-    """With a mark of byte order, other separators, a decimal comma, quotes, line ends of Windows."""
+    """Files may have a byte order mark, other separators, a decimal comma, quotes and Windows line ends."""
     assert [BET] == _bets(text)
 
 
 def test_other_columns_are_kept() -> None:
-    """As they are, in their places."""
+    """The cells of other columns are kept unchanged, in their places."""
     found = read_bets(b"stake,time,match,outcome,odds,\xc3\xa4\n 5,1796472000,Home - Away,1,2.1, x \n")
 
     assert ("stake", "time", "match", "outcome", "odds", "ä") == found.columns
@@ -60,7 +60,7 @@ def test_other_columns_are_kept() -> None:
 
 
 def test_markets_and_outcomes_are_those_of_the_board() -> None:
-    """Small and large letters are alike."""
+    """Capital and small letters are equal in names of markets and outcomes."""
     found = _one(market="Over_Under:2.5", outcome="OVER")
 
     assert isinstance(found, Bet)
@@ -96,7 +96,7 @@ def test_markets_and_outcomes_are_those_of_the_board() -> None:
     ],
 )
 def test_a_row_that_cannot_be_read_says_why(column: str, cell: str, said: str) -> None:
-    """The column, what was found, what is allowed."""
+    """The error names the column, the value that was found, and the allowed values."""
     assert said in _said(**{column: cell})
 
 
@@ -124,7 +124,7 @@ def test_other_rows_go_on_after_a_bad_one() -> None:
     ],
 )
 def test_hostile_lines_are_errors_of_their_own(line: bytes, said: str) -> None:
-    """What comes after them is read, and what is kept of them can be written."""
+    """The lines after a bad line are read, and the kept cells of a bad line can be written to a file."""
     found = read_bets(HEAD.encode() + line + GOOD.encode())
 
     assert said in str(found.rows[0].bet)
@@ -134,7 +134,7 @@ def test_hostile_lines_are_errors_of_their_own(line: bytes, said: str) -> None:
 
 
 def test_a_quote_that_is_never_closed_is_an_error() -> None:
-    """It takes the rest of the file with it."""
+    """The rest of the file belongs to the open quote, and is lost with it."""
     found = _bets(HEAD + GOOD + '"' + GOOD)
 
     assert isinstance(found[0], Bet)
@@ -158,7 +158,7 @@ def test_a_quote_that_is_never_closed_is_an_error() -> None:
     ],
 )
 def test_a_file_without_a_head_is_refused(content: bytes, said: str) -> None:
-    """It says what was found, and what is allowed."""
+    """The error says what was found, and what is allowed."""
     with pytest.raises(UnusableError) as raised:
         read_bets(content)
 
@@ -166,12 +166,12 @@ def test_a_file_without_a_head_is_refused(content: bytes, said: str) -> None:
 
 
 def test_a_head_alone_has_no_bets() -> None:
-    """That is no error."""
+    """A file that has only a head is no error."""
     assert Bets(",", tuple(HEAD.strip().split(",")), ()) == read_bets(HEAD.encode())
 
 
 def test_a_head_of_other_bytes_can_be_written() -> None:
-    """What is no UTF-8 is replaced, as in cells."""
+    """Bytes that are not UTF-8 are replaced in the head, as they are in cells."""
     found = read_bets(b"time,match,outcome,odds,\xe4\0\n")
 
     assert "\ufffd\ufffd" == found.columns[-1]
@@ -179,7 +179,7 @@ def test_a_head_of_other_bytes_can_be_written() -> None:
 
 @given(binary(max_size=200), lists(sampled_from(["time", "match", "odds", "outcome", "1", '"', ",", "\n"])))
 def test_any_bytes_are_bets_errors_or_no_file(content: bytes, parts: list[str]) -> None:
-    """Nothing else is raised, and all that is kept can be written."""
+    """No other error is raised, and all kept cells can be written."""
     for file in (content, HEAD.encode() + content, "".join(parts).encode() + content):
         try:
             found = read_bets(file)
@@ -194,7 +194,7 @@ def test_any_bytes_are_bets_errors_or_no_file(content: bytes, parts: list[str]) 
     text(max_size=40), sampled_from(["time", "match", "market", "outcome", "odds", "bookmaker", "league"])
 )
 def test_any_cell_is_read_or_said_to_be_wrong(cell: str, column: str) -> None:
-    """What is said names the column."""
+    """The error begins with the name of the column."""
     found = _one(**{column: cell.replace('"', "").replace("\0", "")})
 
     assert isinstance(found, Bet) or found.startswith(f"{column}: ")

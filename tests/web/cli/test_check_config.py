@@ -1,4 +1,4 @@
-"""`oddsboard check-config`: what it says of a valid configuration, and of others (faults.md, I8)."""
+"""`oddsboard check-config`: its output for a valid configuration, and for faults (faults.md, I8)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TWINS = "".join(
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """Return where a configuration is written."""
+    """Return the path of a configuration."""
     return tmp_path / "mine.toml"
 
 
 def _checked(config: Path, text: str, ended: Ended) -> str:
-    """Return what is printed of a valid configuration."""
+    """Return the output for a valid configuration."""
     config.write_text(text, "utf-8")
     code, out, err = ended("check-config", "--config", config)
     assert (0, "") == (code, err)
@@ -33,7 +33,7 @@ def _checked(config: Path, text: str, ended: Ended) -> str:
 
 
 def test_an_invalid_configuration_is_a_line_a_fault(config: Path, ended: Ended) -> None:
-    """It has the file and the key; tests/actors/service/test_all_faults.py has all faults."""
+    """Each line has the file and the key; tests/actors/service/test_all_faults.py tests all faults."""
     config.write_text(VALID.replace("10800", "0").replace("= 900", "= 0"), "utf-8")
 
     code, out, err = ended("check-config", "--config", config)
@@ -56,7 +56,7 @@ def test_an_invalid_configuration_is_a_line_a_fault(config: Path, ended: Ended) 
 def test_what_is_no_configuration_is_a_line_a_fault(
     config: Path, ended: Ended, content: bytes | str | None, faults: int
 ) -> None:
-    """Each has the path of the file, also if there is none."""
+    """Each line has the path of the file, even if the file does not exist."""
     if isinstance(content, str):
         config.mkdir()
     elif content is not None:
@@ -76,7 +76,7 @@ def test_a_plan_is_printed_without_its_key(config: Path, ended: Ended) -> None:
 
 
 def test_an_archive_is_told(config: Path, ended: Ended) -> None:
-    """With its folder and its bounds; without one there is no line."""
+    """The line of the archive has its folder and its limits; without an archive there is no such line."""
     deployed = (ROOT / "config/deploy/oddsboard.toml").read_text("utf-8")
     printed = [_checked(config, text, ended).splitlines() for text in (VALID, deployed)]
 
@@ -97,12 +97,12 @@ def test_an_archive_is_told(config: Path, ended: Ended) -> None:
 def test_what_is_allowed_but_odd_is_a_warning(
     config: Path, ended: Ended, change: tuple[str, str], warning: str, count: int
 ) -> None:
-    """Of two names of one company only one price counts, which nobody else can know."""
+    """Of two bookmakers of one company only one price counts; only the user can know the company."""
     assert count == _checked(config, VALID.replace(*change, 1), ended).count(warning)
 
 
 def test_the_file_of_links_is_checked(config: Path, ended: Ended) -> None:
-    """Its decisions are counted, and an error names its place."""
+    """The decisions in the file of links are counted, and an error names its place in the file."""
     links = config.with_name("links.toml")
     links.write_text('[[team]]\nname = "a"\nalso = ["b"]', "utf-8")
     good = _checked(config, f'{VALID}\n[links]\nfile = "{links}"', ended)
@@ -130,7 +130,7 @@ def test_a_secret_is_never_printed(
 ) -> None:
     """A value from the environment is shown by its name, whether the configuration is valid or not.
 
-    Nor is a part of one that begins with another.
+    A secret that begins with another secret is not shown in part either.
     """
     monkeypatch.setenv("A_SECRET", secret)
     monkeypatch.setenv("LONGER", f"{secret}ghijkl")

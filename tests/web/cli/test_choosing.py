@@ -26,7 +26,7 @@ def _local(mode: int = 0o644) -> None:
 
 
 def test_what_is_named_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the command line, then in the environment, then that of the folder, then the example."""
+    """The order is: the command line, the environment, the file in the folder, the shipped example."""
     found = [chosen(None)]
     _local()
     found.append(chosen(None))
@@ -43,7 +43,7 @@ def test_what_is_named_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
 def test_a_file_that_others_may_write_must_be_named(mode: int) -> None:
-    """A program in it would be run, and whoever writes it would not even need this folder."""
+    """A configuration may name a program to run, so others could run a program as this user."""
     _local(mode)
 
     with pytest.raises(ConfigError, match=r"can be written by others, .*; chmod go-w oddsboard\.toml, or"):
@@ -55,9 +55,9 @@ def test_a_file_that_others_may_write_must_be_named(mode: int) -> None:
 def test_a_file_of_another_user_must_be_named(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    is_link: bool,  # noqa: FBT001 - a case
+    is_link: bool,  # noqa: FBT001 - a test case
 ) -> None:
-    """Also behind a link. One of root is read: who is root needs no configuration to run a program."""
+    """A link to such a file is refused as well. A file of root is read: root can run programs anyway."""
     _local()
     if is_link:
         Path("oddsboard.toml").rename(folder / "theirs.toml")

@@ -24,5 +24,5 @@ SURE, LIKELY = Certainty.SURE, Certainty.LIKELY
 def test_a_close_is_as_sure_as_its_member(
     members: list[tuple[str, Certainty | None]], link: Certainty | None
 ) -> None:
-    """Two sources may have one id: then the less sure counts."""
+    """If two sources have an entry with the same id, the less certain link counts."""
     assert link is link_of("alder_m1", "alder", members)

@@ -40,7 +40,7 @@ CALL = next(line for block in EXAMPLE if block.language == "sh" for line in bloc
 
 @pytest.fixture
 def ran(ended: Ended) -> Ended:
-    """Return what runs the command: exit code, output, errors."""
+    """Return a function that runs the command and returns its exit code, output and errors."""
     return partial(ended, "clv")
 
 
@@ -50,7 +50,7 @@ def _match(match_id: str, home: str, away: str, league: str, odds: tuple[float, 
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    """Return a service whose matches have kicked off: one, one with goals, and one of two names alike."""
+    """Return a service with started matches: one has a market of goals, and two have the same teams."""
     async with open_site(archived=tmp_path / "archive", kinds=[Kind.OVER_UNDER]) as opened:
         for name, odds in PRICES.items():
             derby = _match("m1", "Unión Calavares", "Grandrive", LEAGUE, odds)
@@ -67,7 +67,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
 
 @pytest.fixture
 def formulas(tmp_path: Path) -> Path:
-    """Return a file of a bet whose cells begin as formulas do."""
+    """Return a file with a bet whose cells begin with the characters of formulas."""
     file = tmp_path / "formulas.csv"
     file.write_text(
         "time;match;outcome;odds;=1+1;profit;note\n"
@@ -79,7 +79,7 @@ def formulas(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bets(tmp_path: Path) -> Path:
-    """Return the file of the document."""
+    """Return the file of bets from the document."""
     file = tmp_path / "bets.csv"
     file.write_text("\n".join(BETS) + "\n", "utf-8")
     return file
@@ -92,7 +92,7 @@ def _rows(out: str) -> list[dict[str, str]]:
 async def test_the_documented_example_is_what_is_printed(
     site: Site, bets: Path, tmp_path: Path, ran: Ended
 ) -> None:
-    """The call of the document, in the folder of the test: rows, summary, exit code."""
+    """The documented call, run in the folder of the test, gives the documented rows, summary and code."""
     valued = tmp_path / "valued.csv"
     real = {"bets.csv": str(bets), "DIR": str(tmp_path / "archive"), "valued.csv": str(valued)}
     program, command, *arguments = CALL.split()
@@ -121,7 +121,7 @@ async def test_the_documented_example_is_what_is_printed(
 async def test_values_are_those_of_a_spreadsheet(
     site: Site, bets: Path, tmp_path: Path, ran: Ended
 ) -> None:
-    """The fair probabilities as they are shown, their products with the odds, the mean and its error."""
+    """The test computes the fair probabilities, their products with the odds, the mean and its error."""
     del site
     about = "--archive", tmp_path / "archive", "--method", "multiplicative"
     _, out, err = await to_thread.run_sync(lambda: ran(bets, *about))
@@ -143,7 +143,7 @@ async def test_values_are_those_of_a_spreadsheet(
 async def test_a_service_says_the_same_as_its_archive(
     site: Site, bets: Path, tmp_path: Path, ran: Ended
 ) -> None:
-    """Of each bet, also as JSON, whose summary is that for a person."""
+    """Each bet has the same result, also as JSON, and the summary of the JSON is the printed summary."""
     of_archive = await to_thread.run_sync(lambda: ran(bets, "--archive", tmp_path / "archive", "--json"))
     of_service = await to_thread.run_sync(lambda: ran(bets, "--url", site.base, "--json"))
     told = json.loads(of_service[1])
@@ -155,7 +155,7 @@ async def test_a_service_says_the_same_as_its_archive(
 
 
 async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets: Path, ran: Ended) -> None:
-    """The exit code is that of a service that does not answer."""
+    """The exit code is the same as for a service that does not answer."""
     code, out, err = await to_thread.run_sync(lambda: ran(bets, "--url", empty_site.base))
 
     assert (69, "") == (code, out)
@@ -163,7 +163,7 @@ async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets
 
 
 async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path, ran: Ended) -> None:
-    """Those of the user, of the head too; numbers stay numbers, and the separator stays."""
+    """Cells and column names of the user's file are no formulas; numbers and the separator stay."""
     del site
     code, out, _ = await to_thread.run_sync(lambda: ran(formulas, "--archive", tmp_path / "archive"))
     head, row = out.splitlines()
@@ -176,7 +176,7 @@ async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path,
 async def test_of_many_rows_that_cannot_be_read_the_first_are_told(
     site: Site, tmp_path: Path, ran: Ended
 ) -> None:
-    """And how many more there are."""
+    """The errors of 20 rows are printed, and then the number of the other rows."""
     del site
     file = tmp_path / "wrong.csv"
     file.write_text("\n".join([BETS[0], *["never,,,,,,,"] * 23]), "utf-8")
@@ -187,7 +187,7 @@ async def test_of_many_rows_that_cannot_be_read_the_first_are_told(
 
 
 def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ended) -> None:
-    """A file without bets, a folder that is no archive, an output that is there."""
+    """A file without bets, a folder that is no archive, and an output file that exists are refused."""
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
     none = ran(tmp_path / "none.csv", "--archive", tmp_path)

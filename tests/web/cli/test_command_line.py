@@ -1,4 +1,4 @@
-"""The command line: help texts, wrong use, Ctrl+C, and where a service is seen."""
+"""The command line: help texts, wrong use, Ctrl+C, and the address at which a user sees the board."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRONG = {
     "record": "--out",
     "replay": "DIR|FILE",
 }
-"""Arguments, and what the last line says of them."""
+"""Arguments, and a text that the last line of their error has."""
 
 
 def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -66,7 +66,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
 
 
 def test_no_command_prints_the_help(ended: Ended) -> None:
-    """It is a wrong use, but says with examples what would be right."""
+    """A call without a command is wrong use, but the error shows examples of right use."""
     code, out, err = ended()
 
     assert (2, "") == (code, out)
@@ -95,14 +95,14 @@ def test_a_malformed_address_is_78_and_one_line(bind: str, ended: Ended) -> None
 
 @pytest.mark.parametrize("option", ["version", "-V", "--version"])
 def test_the_version_is_a_line(option: str, ended: Ended) -> None:
-    """It has the name, the number, and the commit where there is one."""
+    """The line has the name, the number, and the commit if there is one."""
     assert (0, f"oddsboard {release()}\n", "") == ended(option)
 
 
 def test_ctrl_c_while_the_command_line_is_imported_is_told_in_a_line(
     ended: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That takes most of a second, and there are no handlers of signals yet."""
+    """The import takes most of a second, and no handler of signals is installed during that time."""
     monkeypatch.setattr(builtins, "__import__", _interrupted)
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -120,7 +120,7 @@ def _interrupted(name: str, *arguments: Any, load: Callable[..., Any] = builtins
 
 
 def test_ctrl_c_that_a_wait_takes_for_its_end_ends_the_command() -> None:
-    """As a cancellation may be taken that comes when a deadline passes: it is not lost."""
+    """A wait can mistake the cancellation for its own deadline: the Ctrl+C must not be lost."""
     taken = []
 
     async def command() -> None:
@@ -139,7 +139,7 @@ def test_ctrl_c_that_a_wait_takes_for_its_end_ends_the_command() -> None:
 
 
 def test_second_ctrl_c_ends_a_command_at_once() -> None:
-    """Whatever it does to end in order."""
+    """A second Ctrl+C ends the command even while the command still ends in order."""
 
     async def command() -> None:
         loop = asyncio.get_running_loop()
@@ -153,12 +153,12 @@ def test_second_ctrl_c_ends_a_command_at_once() -> None:
 
 
 def test_a_command_goes_on_where_ctrl_c_is_ignored() -> None:
-    """A script's background job has this from its shell."""
+    """A background job of a shell script ignores Ctrl+C, because the shell starts it so."""
     ended = []
 
     async def command() -> None:
         signal.raise_signal(signal.SIGINT)
-        for _ in range(10):  # turns of the loop in which a handler would be called
+        for _ in range(10):  # in these turns of the loop a handler would run
             await anyio.lowlevel.checkpoint()
         ended.append("by itself")
 
@@ -182,12 +182,12 @@ def test_a_command_goes_on_where_ctrl_c_is_ignored() -> None:
                 {"url": f"http://{host}:80"},
                 "To see the board, open http://127.0.0.1:80 here, or http://ADDRESS:80 on other machines.",
             )
-            for host in ("0.0.0.0", "[::]")  # noqa: S104 - only named
+            for host in ("0.0.0.0", "[::]")  # noqa: S104 - the address is only printed
         ),
         ({"url": "unix:/run/board"}, "It serves the Unix socket /run/board; a proxy shows it to browsers."),
         ({"folder": "rec"}, "It records to the folder rec."),
     ],
 )
 def test_directions_name_what_can_be_opened(facts: dict[str, str], line: str) -> None:
-    """An address that means all addresses is not one to open."""
+    """A browser cannot open an address that means all addresses, so another address is named."""
     assert (line, "To end it, press Ctrl+C.") == directions(**facts)

@@ -47,13 +47,13 @@ COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _oddsboard; printf '%s\\n' "$
     ],
 )
 def test_bash_offers_commands_options_and_values(words: tuple[str, ...], offered: set[str]) -> None:
-    """Commands at their place, options after "-", values of a closed set; else bash offers files."""
+    """Bash offers commands, options after "-", and the values of an option; elsewhere it offers files."""
     assert offered == set(_completed(*words))
 
 
 @pytest.mark.skipif(not ZSH, reason="needs zsh (Debian: apt-get install zsh)")
 def test_zsh_completes_what_is_typed(tmp_path: Path) -> None:
-    """Command, option and value, each after its first letters and a tab; without a set-up of one's own."""
+    """Zsh completes a command, an option and a value from first letters and a tab, without a set-up."""
     (tmp_path / ".zshrc").write_text(
         f"{script('zsh', _parser())}\noddsboard() {{ print -r -- \"given: $*.\" }}\nPS1='ready '\n", "utf-8"
     )
@@ -84,7 +84,7 @@ def _read_until(shown: RawIOBase, end: bytes) -> str:
 
 
 def test_fish_offers_options_with_their_values() -> None:
-    """Those of a command are offered after its words, the values of a closed set after their option."""
+    """The options of a command are offered after its name, and the values of an option after the option."""
     at = "'__fish_seen_subcommand_from archive; and __fish_seen_subcommand_from export'"
 
     assert f"complete -c oddsboard -n {at} -l format -x -a 'csv ndjson parquet'" in script(
@@ -94,7 +94,7 @@ def test_fish_offers_options_with_their_values() -> None:
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_can_read_their_script(shell: str) -> None:
-    """Where the shell is installed it reads the script; every command is in it."""
+    """An installed shell reads the script without an error; the script has every command."""
     text = script(shell, _parser())
 
     commands = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]

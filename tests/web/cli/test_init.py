@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_example_is_a_valid_configuration(
     example: str, ended: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It equals the shipped file, comments included, and is valid once its keys are set."""
+    """The written file equals the shipped file, with its comments, and is valid when its keys are set."""
     for key in KEYS:
         monkeypatch.setenv(key, "a-key")
 
@@ -44,7 +44,7 @@ def test_an_example_is_a_valid_configuration(
 
 
 def test_init_alone_writes_the_default(ended: Ended) -> None:
-    """Nobody else may write the file, whatever the umask: `serve` reads it without being told."""
+    """Only the owner may write the file, whatever the umask is: `serve` reads this file by default."""
     before = os.umask(0)
     try:
         printed = ended("init")
@@ -59,7 +59,7 @@ def test_init_alone_writes_the_default(ended: Ended) -> None:
 
 @pytest.mark.parametrize("example", ["programs/json_feed.sh", "deploy/nginx.conf"])
 def test_what_is_no_configuration_has_its_own_name(example: str, ended: Ended) -> None:
-    """Programs stay executable, and nothing is said of serving them."""
+    """Programs stay executable, and the output does not say how to serve such a file."""
     shipped = ROOT / "config" / example
 
     assert (0, f"{shipped.name}: written\n", "") == ended("init", example)
@@ -69,14 +69,14 @@ def test_what_is_no_configuration_has_its_own_name(example: str, ended: Ended) -
 
 
 def test_no_file_is_overwritten_or_left_cut(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
-    """78 for a file that is there or a folder that is not, 74 for a full disk, each in a line."""
+    """An existing file or a missing folder is 78, a full disk is 74; each error is one line."""
     Path("mine.toml").write_text("# mine\n", "utf-8")
     there, nowhere = ended("init", "--out", "mine.toml"), ended("init", "--out", "no/mine.toml")
 
     def full(_: Path, __: int) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "chmod", full)  # the step after the file is written
+    monkeypatch.setattr(Path, "chmod", full)  # this step follows the writing of the file
     cut = ended("init", "--out", "other.toml")
 
     assert (78, "", "oddsboard: mine.toml: exists already; name another file with --out\n") == there
@@ -89,7 +89,7 @@ def test_no_file_is_overwritten_or_left_cut(ended: Ended, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("example", ["nothing", "../default", "default.toml", ""])
 def test_an_unknown_example_lists_the_examples(example: str, ended: Ended, folder: Path) -> None:
-    """The exit code is 78 with one line that names the nearest, and nothing is written."""
+    """The exit code is 78, one line names the nearest example, and nothing is written."""
     named = ", ".join(EXAMPLES)
     near = "; did you mean 'default'?" if "default" in example else ""
 

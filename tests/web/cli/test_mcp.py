@@ -29,7 +29,7 @@ OVER = "over_under:2.5"
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    """Serve a match at two bookmakers that is a surebet, with another market."""
+    """Serve a match whose 1X2 prices at two bookmakers are a surebet, with a market of goals."""
     async with open_site(kinds=[*Kind]) as site:
         derby = partial(match, "m1", home=HOSTILE)
         goals = derby().of_market(parsed(OVER), (1.9, 2.0))
@@ -61,7 +61,7 @@ async def _told(site: Site, tool: str, **asked: object) -> Any:
 
 
 async def test_tools_only_read_and_say_nothing_that_strangers_wrote(site: Site) -> None:
-    """Names of teams are in answers, never in descriptions."""
+    """The names of teams are in answers only, never in the descriptions of tools."""
     async with Client(server(Service(site.base))) as client:
         tools = (await client.list_tools()).tools
 
@@ -75,7 +75,7 @@ async def test_tools_only_read_and_say_nothing_that_strangers_wrote(site: Site) 
 
 
 async def test_prices_have_their_kind_and_age(site: Site) -> None:
-    """Of each bookmaker, in each market; the best price is the highest."""
+    """Each price of each bookmaker and market has a kind and an age; the best price is the highest."""
     (fixture,) = (await _told(site, "fixtures", team="IGNORE"))["fixtures"]
     prices = await _told(site, "odds", fixture=fixture["id"])
     (goals,) = (await _told(site, "odds", fixture=fixture["id"], market=OVER))["prices"]
@@ -91,7 +91,7 @@ async def test_prices_have_their_kind_and_age(site: Site) -> None:
 
 
 async def test_each_list_is_told(site: Site) -> None:
-    """Surebets of any market with their stakes, lines, markets, the state of each bookmaker."""
+    """The tools give surebets with stakes, lines, markets, and the state of each bookmaker."""
     (surebet,) = (await _told(site, "surebets", total=100, min_profit=0.01))["surebets"]
     lines = await _told(site, "lines", id="alder_m1")
     markets = await _told(site, "markets", fixture=surebet["id"])
@@ -105,7 +105,7 @@ async def test_each_list_is_told(site: Site) -> None:
 
 
 async def test_a_value_has_the_kind_and_the_age_of_its_price(site: Site) -> None:
-    """With the reference, and the largest share of the bank."""
+    """The answer also has the reference bookmaker, and the largest share of the bank to stake."""
     told = await _told(site, "value", reference="birch", market="1x2", min_ev=0.02)
     (high, higher) = sorted(told["values"], key=lambda of: float(of["odds"]))
 
@@ -119,7 +119,7 @@ async def test_a_value_has_the_kind_and_the_age_of_its_price(site: Site) -> None
 
 @pytest.mark.parametrize(("at", "age_s"), [(102.0, 3), (99.0, 0)])
 def test_the_age_of_a_value_is_never_too_small(at: float, age_s: int) -> None:
-    """The service gives its time in whole seconds, cut: it may be almost one later."""
+    """The service gives its time in whole seconds, rounded down: the real time may be almost 1 s later."""
     record = value_record({"confirmed": 100.5, "start_time": None}, at)
 
     assert age_s == record["age_s"]
@@ -137,7 +137,7 @@ def test_the_age_of_a_value_is_never_too_small(at: float, age_s: int) -> None:
 def test_a_price_that_was_replaced_meanwhile_has_no_age(
     age: dict[str, float], at: float, ages: tuple[float | None, int]
 ) -> None:
-    """The time since its change is known, and never negative."""
+    """The time since the change of the price is known, and is never negative."""
     about = {"id": "alder_m1", "bookmaker": "alder", "odds": {}, "link": "first", "prices": "live"}
     entries = [{**about, "updated": 100.0}]
     (record,) = price_records({"entries": entries}, {"at": at, "entries": {"alder_m1": age}})
@@ -146,7 +146,7 @@ def test_a_price_that_was_replaced_meanwhile_has_no_age(
 
 
 def test_the_line_of_a_consensus_says_so() -> None:
-    """It has no bookmaker's name."""
+    """The line of a consensus has no bookmaker's name."""
     body = {"lines": [], "consensus": {"points": [{"time": 1_780_000_000.0}]}}
 
     assert [{"consensus": True}] == [
@@ -161,7 +161,7 @@ def test_the_line_of_a_consensus_says_so() -> None:
 async def test_an_answer_is_bounded_and_says_how_to_narrow(
     site: Site, tool: str, name: str, count: int, narrow: str
 ) -> None:
-    """With the number of all that there are, also of those that the service has not sent."""
+    """The answer has the number of all records, including records that the service has not sent."""
     many = [partial(match, f"c{at}", home="é" * 64, away=f"{at}" * 20) for at in range(250)]
     site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)), *(of() for of in many))
     site.publish("cedar", *(of(prices=(2.15, 3.4, 3.7)) for of in many))
@@ -175,7 +175,7 @@ async def test_an_answer_is_bounded_and_says_how_to_narrow(
 
 
 async def test_the_program_answers_over_its_standard_input(site: Site) -> None:
-    """As an agent starts it; it ends with its input."""
+    """The program runs as an agent starts it, and ends when its standard input ends."""
     program = StdioServerParameters(command=sys.executable, args=["-m", "web", "mcp", "--url", site.base])
     async with Client(program) as client:
         is_error, text = await _called_by(client, "value", reference="birch", market="1x2")
@@ -197,7 +197,7 @@ async def test_the_program_answers_over_its_standard_input(site: Site) -> None:
 async def test_what_the_service_refuses_is_a_sentence(
     site: Site, tool: str, asked: dict[str, object], said: str
 ) -> None:
-    """With what is allowed."""
+    """The sentence says what is allowed."""
     is_error, text = await _called(site, tool, **asked)
 
     assert is_error
@@ -205,7 +205,7 @@ async def test_what_the_service_refuses_is_a_sentence(
 
 
 async def test_a_service_that_does_not_answer_is_named() -> None:
-    """With its address."""
+    """The error has the address of the service."""
     async with Client(server(Service("http://127.0.0.1:1"))) as client:
         found = await client.call_tool("health", {})
 
@@ -214,7 +214,7 @@ async def test_a_service_that_does_not_answer_is_named() -> None:
 
 
 def test_without_its_package_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line."""
+    """The error is one line."""
     monkeypatch.setitem(sys.modules, "mcp", None)
 
     with pytest.raises(ConfigError, match=r"^mcp: .* pip install 'oddsboard\[mcp\]'$"):

@@ -1,4 +1,4 @@
-"""Packages that bring a kind of source, and are broken: each use of it is refused in a line."""
+"""Broken packages that provide a kind of source: each use of such a kind is refused with one line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CHECKED = " cannot be checked by its kind: "
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Have packages in a folder, in which there is a configuration."""
+    """Install packages in a folder that also has a configuration."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "broken.toml").write_text(CONFIG, "utf-8")
     yield tmp_path
@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_broken_package_affects_only_its_own_kind(
     ended: Ended, folder: Path, value: str, message: str
 ) -> None:
-    """Its use is refused with the name of its entry point, and everything else works without it."""
+    """A use of the broken kind is refused with its entry point's name; everything else works."""
     installed(folder, "broken", "")
     points = folder / "broken-1.0.dist-info" / "entry_points.txt"
     points.write_text(f"[oddsboard.sources]\nbroken = {value}\n", "utf-8")
@@ -97,7 +97,7 @@ def test_a_broken_package_affects_only_its_own_kind(
 def test_any_exception_at_import_is_one_line(
     ended: Ended, folder: Path, command: str, raised: str, message: str
 ) -> None:
-    """It is a configuration error that names the entry point, with exit code 78."""
+    """An exception at the import is a configuration error 78, whose line names the entry point."""
     installed(folder, "broken", f"raise {raised}\n")
     chosen = () if command == "sources" else ("--config", folder / "broken.toml")
 
@@ -119,7 +119,7 @@ def test_any_exception_at_import_is_one_line(
 def test_any_exception_of_a_kinds_check_is_a_line(
     ended: Ended, folder: Path, where: str, raised: str, message: str
 ) -> None:
-    """It names the source, or each of two bookmakers, with code 78; msgspec's error is one of the value."""
+    """The line names the source or the bookmaker, with code 78; msgspec's own error names the value."""
     text = FAILING.replace(f"def {where}(*given):", f"def {where}(*given):\n        raise {raised}")
     installed(folder, "broken", text)
 

@@ -57,7 +57,7 @@ def season(tmp_path: Path, *, is_long: bool) -> tuple[Path, Columns, Columns]:
 
 
 def test_the_closes_are_the_closing_columns(season: tuple[Path, Columns, Columns]) -> None:
-    """Of 1X2, totals and handicaps; a line that was replaced before says when it left."""
+    """The closes of 1X2, totals and handicaps equal these columns; a replaced line has its earlier end."""
     archive, earlier, closing = season
     expected = {key: (start, odds, start - CLOSING_S, False) for key, (start, odds) in earlier.items()}
     expected |= {key: (start, odds, start, True) for key, (start, odds) in closing.items()}
@@ -79,7 +79,7 @@ def test_the_closes_are_the_closing_columns(season: tuple[Path, Columns, Columns
 def test_clv_agrees_with_a_spreadsheet(
     season: tuple[Path, Columns, Columns], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a bet on each outcome at its earlier price: 1 / price, shares, medians, products, means."""
+    """Bets on each outcome at its earlier price give the values that a spreadsheet computes."""
     archive, earlier, closing = season
     bets = [*_bets(earlier)]
     (tmp_path / "bets.csv").write_text(
@@ -119,7 +119,7 @@ def _bets(earlier: Columns) -> Iterator[str]:
 
 
 def _fair(closing: Columns) -> dict[tuple[str, Match], dict[str, Decimal]]:
-    """Return the fair probabilities of each market and match that three or more bookmakers have."""
+    """Return the fair probabilities of each market for which three or more bookmakers have prices."""
     found: dict[tuple[str, Match], list[Odds]] = {}
     for (market, _, match), (_, prices) in closing.items():
         found.setdefault((market, match), []).append(prices)

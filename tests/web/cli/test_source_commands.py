@@ -15,7 +15,7 @@ from tests.support.systems.process import Ended
 
 
 def test_a_venue_that_answers_as_expected_is_0(ended: Ended) -> None:
-    """All its addresses are replaced by that of the option."""
+    """The address of the option replaces all addresses of the venue."""
     market = Polymarket()
     market.add("101", start=time.time() + 86_400)
     with http_peer() as peer:
@@ -30,7 +30,7 @@ def test_a_venue_that_answers_as_expected_is_0(ended: Ended) -> None:
 
 
 def test_a_kind_that_is_not_probed_is_78(ended: Ended) -> None:
-    """Its line says what to do instead."""
+    """The error says what to do instead of a probe."""
     code, out, err = ended("probe", "program")
 
     assert (78, "") == (code, out)

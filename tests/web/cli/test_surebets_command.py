@@ -22,7 +22,7 @@ async def _printed(site: Site, *options: str) -> str:
 
 
 async def test_surebets_are_printed_with_stakes(empty_site: Site) -> None:
-    """By default of a total of 100; of one that is too small for its steps with the reason."""
+    """The stakes divide 100 by default; if the total is too small for its steps, the reason is printed."""
     empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
     none = await _printed(empty_site)
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))

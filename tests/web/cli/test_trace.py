@@ -23,13 +23,13 @@ BTTS = "btts rejected: book_sum: its prices are not kept"
 
 @pytest.fixture
 async def found(empty_site: Site) -> Any:
-    """Return what a service says of an entry, to be changed."""
+    """Return the service's answer about an entry; a test may change the answer."""
     empty_site.publish("alder", match("m1"))
     return await empty_site.json(M1)
 
 
 async def _printed(found: Any, *ids: str) -> list[list[str]]:
-    """Return the lines of each id, of which the service says this."""
+    """Return the printed lines for each id, if the service gives this answer."""
     parser = argparse.ArgumentParser()
     add_options(parser)
     with http_peer() as peer:
@@ -42,7 +42,7 @@ async def _printed(found: Any, *ids: str) -> list[list[str]]:
 async def test_a_replica_says_that_another_process_collects(
     found: Any, state: str, stale_at: float | None
 ) -> None:
-    """The list holds as long as its collector does."""
+    """The list of a replica is valid as long as the collecting process keeps it valid."""
     found["list"]["stale_at"], found["source"]["state"] = stale_at, state
     (lines,) = await _printed(found, "alder_m1")
     words = "good as long as its collector in the cluster is", "another process collects it"
@@ -51,7 +51,7 @@ async def test_a_replica_says_that_another_process_collects(
 
 
 async def test_a_price_is_printed_with_its_version(found: Any) -> None:
-    """A price from before the oldest version of the history has none."""
+    """A price that is older than the first version of the history is printed without a version."""
     price, version = "  price     2 / 3.5 / 4", found["steps"][0]["version"]
     (known,) = await _printed(found, "alder_m1")
     found["steps"][0]["version"] = None
@@ -62,7 +62,7 @@ async def test_a_price_is_printed_with_its_version(found: Any) -> None:
 
 
 async def test_what_has_left_is_printed(found: Any) -> None:
-    """Its id, its teams, and why and when it left, where that is known."""
+    """Each removed entry is printed with its id and teams, and, if known, with the reason and time."""
     about = {"home": "Odense", "away": "Brøndby"}
     known = {"id": "alder_m1", **about, "since": found["now"] - 60, "reason": "finished"}
     found["left"] = [known, {"id": "alder_m2", **about, "since": None, "reason": None}]
@@ -74,7 +74,7 @@ async def test_what_has_left_is_printed(found: Any) -> None:
 
 
 async def test_other_markets_are_printed(found: Any) -> None:
-    """A line each, with prices, age and list, or why it is rejected; or the one that is asked for."""
+    """Each market is a line with prices, age and list, or with the reason of its rejection."""
     odds, at = {"over": 1.9, "under": None}, found["now"] - 60
     over = {**UNKNOWN, "market": "over_under:2.5", "odds": odds, "updated": at, "list": found["list"]}
     yes = {**UNKNOWN, "market": "btts", "odds": None, "updated": None, "list": None, "rejected": "book_sum"}
@@ -88,7 +88,7 @@ async def test_other_markets_are_printed(found: Any) -> None:
 
 
 async def test_what_was_shown_of_another_market_is_printed(found: Any) -> None:
-    """Of the one that is asked for, five steps; of any that has left when and why."""
+    """The requested market is printed with five earlier steps; each removed market with reason and time."""
     at, times = found["now"] - 60, {"updated": None, "source_time": None, "received_at": None}
     prices = [{"over": 1.9 + n / 100, "under": 2.0} for n in range(8)]
     steps = [{**times, "version": 9, "committed_at": at, "odds": odds, "reason": None} for odds in prices]

@@ -14,7 +14,7 @@ FEW, MANY = 12, 1000
 
 @pytest.mark.timeout(1800)
 def test_each_board_is_the_services_after_each_fault(tmp_path: Path, *, is_whole: bool) -> None:
-    """Each board is the list, without a gap or a repetition, and none is called current that is not.
+    """Each board equals the list, without a gap or a repetition, and no old board is called current.
 
     With `--whole` there are 1,000 faults: cuts, a slow or silent network, strange answers, restarts.
     """

@@ -1,4 +1,4 @@
-"""Calls and polls of the client: capabilities first, repetitions, refusals, conditions."""
+"""Calls and polls of the client: capabilities first, repeated attempts, refusals, conditional requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIST = MatchList(version=5, matches=(), matches_count=0)
 
 
 class Scripted(httpx2.AsyncBaseTransport):
-    """A service with scripted answers to all requests but those for its capabilities."""
+    """A service with scripted answers to all requests except requests for its capabilities."""
 
     def __init__(self, *answers: httpx2.Response | Exception) -> None:
         self.answers = [*answers]
@@ -50,7 +50,7 @@ class Scripted(httpx2.AsyncBaseTransport):
         return answer
 
     def client(self, **policy: Any) -> c.AsyncClient:
-        """Return a client of it."""
+        """Return a client of this service."""
         return c.AsyncClient(
             "http://board", transport=self, now=anyio.current_time, policy=c.Policy(**policy)
         )
@@ -64,7 +64,7 @@ def listed(version: int = 5, tag: str = "") -> httpx2.Response:
 
 @pytest.mark.parametrize("call", [c.other("/api/v2/value"), c.odds(at=7), c.fixtures(fair="alder")])
 async def test_what_a_service_does_not_have_is_not_asked(call: c.Call[Any]) -> None:
-    """It ignores a parameter that it does not know, and so would answer another question."""
+    """A service ignores a parameter that it does not know, and would therefore answer another question."""
     service = Scripted()
     with pytest.raises(c.UnsupportedError):
         await service.client().get(call)
@@ -73,7 +73,7 @@ async def test_what_a_service_does_not_have_is_not_asked(call: c.Call[Any]) -> N
 
 
 async def test_capabilities_are_kept_for_five_minutes() -> None:
-    """Then they are asked for again."""
+    """After five minutes the client asks for the capabilities again."""
     service = Scripted(listed(), listed(), listed())
     client, surveys = service.client(), []
     for wait_s in (0.0, KEPT_S - 1.0, 2.0):
@@ -98,7 +98,7 @@ async def test_capabilities_are_kept_for_five_minutes() -> None:
     ids=["refused", "503", "429", "404 of a proxy", "other members", "no UTF-8", "nested"],
 )
 async def test_what_may_pass_is_tried_again(passing: Callable[[], Any]) -> None:
-    """After a delay of its own, and after `Retry-After`."""
+    """The next attempt follows after the client's own delay, or after the delay in `Retry-After`."""
     failed = passing()
     service = Scripted(failed, listed())
     found = await service.client().get(c.odds())
@@ -109,7 +109,7 @@ async def test_what_may_pass_is_tried_again(passing: Callable[[], Any]) -> None:
 
 
 async def test_attempts_end_with_the_last_reason() -> None:
-    """Their delays grow up to a limit."""
+    """The delays between attempts grow up to a limit, and the error has the reason of the last attempt."""
     service = Scripted(*(httpx2.ConnectError(f"refused {number}") for number in range(9)))
     with pytest.raises(c.UnavailableError, match="refused 8, in 9 attempts"):
         await service.client(attempts=9).get(c.odds())
@@ -121,7 +121,7 @@ async def test_attempts_end_with_the_last_reason() -> None:
 
 
 async def test_a_refusal_is_told_at_once() -> None:
-    """With the service's code; a board of it ends, too."""
+    """The client raises an error with the service's code, and does not try again."""
     service = Scripted(REFUSED, REFUSED)
     client = service.client()
     with pytest.raises(c.AnsweredError) as told:
@@ -131,7 +131,7 @@ async def test_a_refusal_is_told_at_once() -> None:
 
 
 async def test_health_is_read_while_no_bookmaker_is_serving() -> None:
-    """Its 503 has the usual body."""
+    """The 503 answer of `/health` has the usual body."""
     body = b'{"status":"fail","epoch":"e","checks":{}}'
     service = Scripted(httpx2.Response(503, headers={"content-type": "application/json"}, content=body))
 
@@ -139,7 +139,7 @@ async def test_health_is_read_while_no_bookmaker_is_serving() -> None:
 
 
 async def test_a_poll_yields_news_alone() -> None:
-    """It asks with the tag of its newest answer; 304 and older answers are ignored."""
+    """A poll sends the tag of its newest answer; it ignores 304 and older answers."""
     again = httpx2.Response(304)
     service = Scripted(listed(5), again, listed(4), listed(6), listed(5, '"5-other"'))
     found = []
@@ -165,7 +165,7 @@ async def test_a_poll_yields_news_alone() -> None:
     ],
 )
 def test_a_parameter_is_written_as_the_service_reads_it(given: Any, sent: str) -> None:
-    """Whatever its type."""
+    """A value of any type is written in the form that the service reads."""
     assert f"/x?of={sent}" == c.other("/x", of=given).target
 
 
@@ -173,19 +173,19 @@ def test_a_parameter_is_written_as_the_service_reads_it(given: Any, sent: str) -
     "wrong",
     [
         partial(c.fixture, ".."),
-        partial(c.odds, at=datetime(2026, 1, 1)),  # noqa: DTZ001 - that is the point
+        partial(c.odds, at=datetime(2026, 1, 1)),  # noqa: DTZ001 - a time without a zone is the wrong value
         partial(c.Client, "board:8000"),
         partial(c.Client, "http://[::1"),
     ],
 )
 def test_a_wrong_value_is_refused_at_once(wrong: Callable[[], Any]) -> None:
-    """With an error that says what was found."""
+    """The error says what was found."""
     with pytest.raises(ValueError, match=r"was|is"):
         wrong()
 
 
 def test_both_clients_have_the_same_methods() -> None:
-    """By name and by parameters."""
+    """The names of the methods and their parameters are equal."""
     pairs = [(c.Client, c.AsyncClient), (c.Board, c.AsyncBoard)]
     for waiting, other in pairs:
         for name in {name for name in vars(waiting) if not name.startswith("_")} - {"close"}:

@@ -28,7 +28,7 @@ BLOCK = re.compile(r"^([^\n]*[?:][^\n]*)\n\n```python\n(.*?)```", re.DOTALL | re
 EXAMPLES = [found for file in DOCUMENTS for found in BLOCK.findall(file.read_text("utf-8"))]
 MAX_LINES = 25
 ENOUGH = 6
-"""Changes of a board, and answers of a poll, that an endless example gets."""
+"""The number of changes of a board, or answers of a poll, after which an endless example ends."""
 EVERY_S = 0.1
 
 
@@ -50,7 +50,7 @@ async def _changing(folder: Path) -> AsyncIterator[str]:
 
 
 async def _change(site: Site) -> None:
-    """Let the prices of one bookmaker change, come and go; those of the others are a surebet."""
+    """Let the prices of one bookmaker change, appear and leave; the other two's prices are a surebet."""
     for source in site.status.sources.values():
         source.is_simulated = True
     for _ in range(2):
@@ -75,7 +75,7 @@ def _match(number: int, prices: Sequence[float]) -> Match:
 
 
 def _enough(module: ModuleType, base: str) -> None:
-    """Have the clients of a module ask at `base`, and endless loops end."""
+    """Direct the clients of a module to `base`, and end endless loops."""
 
     class Board(c.Board[Any]):
         changes = 0
@@ -128,17 +128,17 @@ def test_an_example_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As it stands in the document; it prints or writes something."""
+    """The example runs unchanged from the document; it prints or writes something."""
     module = ModuleType("oddsboard_client")
     _enough(module, base)
     monkeypatch.setitem(sys.modules, "oddsboard_client", module)
     monkeypatch.chdir(tmp_path)
 
-    exec(code, {"__name__": "example"})  # noqa: S102 - the text of our document
+    exec(code, {"__name__": "example"})  # noqa: S102 - the code is from our document
     assert capsys.readouterr().out or [*tmp_path.iterdir()]
 
 
 def test_examples_are_short_and_many() -> None:
-    """At least twenty, of at most 25 lines."""
+    """There are at least 20 examples, and each has at most 25 lines."""
     assert 20 <= len(EXAMPLES)
     assert [] == [asked for asked, code in EXAMPLES if code.count("\n") > MAX_LINES]

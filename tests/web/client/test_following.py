@@ -47,25 +47,25 @@ def listed(version: int, *matches: Match, epoch: str = "e") -> Script:
 
 
 def changed(since: int, version: int, *matches: Match, removed: Sequence[Any] = ()) -> bytes:
-    """Return the body of changes."""
+    """Return the body of an answer with changes."""
     body = {"version": version, "since": since, "matches": matches, "removed": removed}
     return msgspec.json.encode({**body, "cursor": f"{version}-e"})
 
 
 def stream(*parts: Any) -> Script:
-    """Return a stream: messages, seconds that pass before the next, and how it is cut."""
+    """Return a stream: its messages, the seconds that pass between them, and the error that cuts it."""
     return 200, {}, parts
 
 
 def message(name: str, version: int, data: bytes = b"", epoch: str = "e") -> bytes:
-    """Return a message of the stream; without data one that has the version alone."""
+    """Return a message of the stream; without `data` its body has only the version."""
     has_id = name in {"snapshot", "changes"}
     head = f"id: {version}-{epoch}\n" if has_id else ""
     return f"{head}event: {name}\ndata: ".encode() + (data or b'{"version":%d}' % version) + b"\n\n"
 
 
 class Driven:
-    """A board whose requests are answered by a script, by its own clock."""
+    """A board whose requests a script answers, and which has a clock of its own."""
 
     def __init__(self, *script: Script, call: c.ListCall[Any, Any] | None = None) -> None:
         self.now = 0.0
@@ -112,17 +112,17 @@ class Driven:
 
     @property
     def kinds(self) -> list[str]:
-        """The names of all events."""
+        """Return the names of all events."""
         return [type(event).__name__ for event in self.events]
 
 
 FIRST = listed(5, match())
 NEXT: Script = (200, {}, [changed(5, 5)])
-"""The answer that nothing has changed since version 5, which comes before the stream is followed again."""
+"""An answer without changes since version 5, which a client gets before it follows the stream again."""
 
 
 def test_a_board_asks_for_the_list_and_then_for_the_stream_since_it() -> None:
-    """Its order is that of the capabilities."""
+    """The order of the entries follows the bookmakers in the capabilities."""
     driven = Driven(listed(5, match("alder_m1"), match("birch_m1")), stream(message("heartbeat", 5)))
 
     assert ["/api/v2/odds", "/api/v2/stream?since=5-e", "/api/v2/changes?since=5-e"] == driven.targets
@@ -147,7 +147,7 @@ def test_a_board_asks_for_the_list_and_then_for_the_stream_since_it() -> None:
     ],
 )
 def test_what_does_not_continue_the_board_is_a_cut(parts: list[Any], why: str) -> None:
-    """Nothing of it is taken; the board goes on from its own version."""
+    """The board takes nothing of such a message, and continues from its own version."""
     driven = Driven(FIRST, stream(*parts))
 
     assert why in driven.board.why
@@ -157,7 +157,7 @@ def test_what_does_not_continue_the_board_is_a_cut(parts: list[Any], why: str) -
 
 
 def test_an_outage_is_told_once() -> None:
-    """On the way down and on the way up; nothing changed, so nothing else is told."""
+    """An outage has one event at its begin and one at its end; no prices changed meanwhile."""
     away = (503, {"retry-after": "3"}, [b"<html>"])
     driven = Driven(FIRST, stream(), away, away, NEXT, stream(message("heartbeat", 5)))
 
@@ -166,14 +166,14 @@ def test_an_outage_is_told_once() -> None:
 
 
 def test_an_answer_to_another_question_proves_nothing() -> None:
-    """Changes since another version, as a cache may have."""
+    """A cache may answer with changes since another version."""
     driven = Driven(FIRST, stream(), (200, {}, [changed(4, 5)]))
 
     assert "the answer was about changes since 4" in driven.board.why
 
 
 def test_an_epoch_that_was_left_is_older() -> None:
-    """A list of it is ignored whole, until it has a version that it did not have before."""
+    """A list of the old epoch is ignored until it has a version that the board has not had before."""
     gone = (410, PROBLEM, [b'{"code":"version_not_available","epoch":"f","current_version":9}'])
     other = listed(2, match(price=2.5), epoch="f")
     late = (410, PROBLEM, [b'{"code":"version_not_available","epoch":"e","current_version":9}'])
@@ -187,7 +187,7 @@ def test_an_epoch_that_was_left_is_older() -> None:
 
 
 def test_bytes_that_waited_do_not_make_a_board_current() -> None:
-    """They may have waited as long as the caller was away."""
+    """Bytes may have waited in the socket for the whole time in which the caller did not read."""
     ready = Chunk(message("heartbeat", 5), was_ready=True)
     parts = [8.0, ready, 8.0, ready, 5.0, Chunk(message("changes", 6, changed(5, 6)), was_ready=True)]
     driven = Driven(FIRST, stream(*parts))
@@ -196,15 +196,15 @@ def test_bytes_that_waited_do_not_make_a_board_current() -> None:
 
 
 class _Readable:
-    """A socket that always has bytes."""
+    """A socket that always has bytes to read."""
 
     def get_extra_info(self, name: str) -> bool:
-        """Return what httpx2 says of a socket."""
+        """Return the fact that httpx2 asks about a socket."""
         return name == "is_readable"
 
 
 def test_the_client_asks_its_socket_whether_bytes_waited() -> None:
-    """Before each read, so that a caller who was away has no board that is current."""
+    """The client asks before each read: after a pause of the caller old bytes make no board current."""
     now = 0.0
 
     def beats() -> Iterator[bytes]:
@@ -233,7 +233,7 @@ def test_the_client_asks_its_socket_whether_bytes_waited() -> None:
 
 
 def test_a_long_message_is_as_old_as_its_begin() -> None:
-    """The service made it before its first byte came."""
+    """The service made the message before its first byte arrived."""
     whole = message("changes", 6, changed(5, 6, match(price=2.5)))
     driven = Driven(FIRST, stream(15.0, whole[:9], 7.0, whole[9:20], 7.0, whole[20:], message("bye", 6)))
 
@@ -241,7 +241,7 @@ def test_a_long_message_is_as_old_as_its_begin() -> None:
 
 
 def test_a_cleared_bookmaker_is_told_with_its_reasons() -> None:
-    """After the change in which its last price left."""
+    """The event follows the change in which the last price of the bookmaker left."""
     removed = [{"id": "alder_m1", "bookmaker": "Alder", "reason": "stale", "version": 6}]
     delta = changed(5, 6, removed=removed)
     driven = Driven(listed(5, match(), match("birch_m1")), stream(message("changes", 6, delta)))
@@ -250,7 +250,7 @@ def test_a_cleared_bookmaker_is_told_with_its_reasons() -> None:
 
 
 def test_a_label_of_a_league_is_followed_by_its_id() -> None:
-    """A label may mean no league, or another one, after a restart."""
+    """After a restart a label may mean no league, or another league, so changes are requested by the id."""
     body = {"version": 5, "fixtures": [fixture()], "linking": {"pending": 2}, "cursor": "5-e"}
     answer: Script = (200, {}, [msgspec.json.encode({**body, "fixtures_count": 1, "league_id": "eng.1"})])
     driven = Driven(answer, call=c.fixtures(league="EPL"))
@@ -260,7 +260,7 @@ def test_a_label_of_a_league_is_followed_by_its_id() -> None:
 
 
 def test_a_service_that_links_shows_no_fixtures_yet() -> None:
-    """It is told, because old fixtures may be on the board."""
+    """The client reports the linking, because old fixtures may still be on the board."""
     linking = (503, {**PROBLEM, "retry-after": "1"}, [b'{"code":"linking"}'])
     driven = Driven(linking, linking, call=c.fixtures())
 
@@ -268,7 +268,7 @@ def test_a_service_that_links_shows_no_fixtures_yet() -> None:
 
 
 def test_a_message_in_pieces_is_one() -> None:
-    """Wherever it is cut, and with messages that were added later."""
+    """A message may be cut at any byte, and unknown messages may stand between known messages."""
     text = message("changes", 6, changed(5, 6, match(price=2.5))) + b": note\n\n" + message("new", 1)
     text += message("changes", 7, changed(6, 7, match(price=2.6)))
     for size in (1, 2, 3, 7, 50):
@@ -279,7 +279,7 @@ def test_a_message_in_pieces_is_one() -> None:
 
 
 def test_a_move_is_of_one_entry_alone() -> None:
-    """A bookmaker that comes or goes moves no price, nor does another time of the same price."""
+    """No price moves when a bookmaker appears or leaves, or when only the time of a price changes."""
     again = msgspec.structs.replace(match(), updated=2.0)
     delta = [changed(5, 6, match("birch_m1")), changed(6, 7, again), changed(7, 8, match(price=2.5))]
     parts = [message("changes", number, data) for number, data in enumerate(delta, 6)]
@@ -290,7 +290,7 @@ def test_a_move_is_of_one_entry_alone() -> None:
 
 
 def test_a_board_is_current_when_its_changes_are_told() -> None:
-    """Whoever looks at it then sees the board of that message."""
+    """A caller that handles a change event sees the board of that event."""
     driven = Driven(FIRST, stream())
 
     assert ["Changes", "Connected", "Disconnected"] == driven.kinds

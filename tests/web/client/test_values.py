@@ -1,4 +1,4 @@
-"""The values of the client have all that the service answers."""
+"""The values of the client have all members of the service's answers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CALLS: list[c.Call[Any]] = [
 
 @pytest.mark.parametrize(("theirs", "ours"), PAIRS, ids=[theirs.__name__ for theirs, _ in PAIRS])
 def test_a_value_has_every_member_of_the_contract(theirs: type[Struct], ours: type[Struct]) -> None:
-    """By the names in JSON."""
+    """The members are compared by their names in JSON."""
     names = [{of.encode_name for of in msgspec.structs.fields(kind)} for kind in (theirs, ours)]
 
     assert set() == names[0] - names[1]
@@ -88,7 +88,7 @@ def test_a_value_has_every_member_of_the_contract(theirs: type[Struct], ours: ty
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.path for call in CALLS])
 def test_the_documented_example_is_read(call: c.Call[Any]) -> None:
-    """Each example of the contract has the type that the client's call names."""
+    """Each example of the contract can be read as the type that the client's call declares."""
     file = ROOT / "web" / "endpoints" / "examples.json"
     body = json.loads(file.read_text("utf-8"))["answers"][f"{call.path} 200"]
 

@@ -21,7 +21,7 @@ PROBES = ["/health/live", "/health/ready", "/monitor/events"]
 _LISTS = ("changes", "stream", "fixtures", "surebets", "markets", "lines", "value", "alerts")
 LIVE = [f"/api/v2/{name}" for name in _LISTS]
 CONTRACT = ["/docs", "/openapi.json"]
-NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream", "/api/v2/lines"}  # the last of an entry alone
+NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream", "/api/v2/lines"}  # lines need an id
 NO_PATHS = (
     *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
     *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
@@ -100,7 +100,7 @@ async def test_supported_bookmakers_follow_the_configuration() -> None:
 
 
 async def test_capabilities_have_the_name_of_each_id() -> None:
-    """Entries have the name, filters take the id; a source may give a name later."""
+    """Entries have the bookmaker's name, filters take its id; a source may give a name later."""
     names = {BookmakerId("z"): "z", BookmakerId("a-1"): "A"}
     async with open_site(names=names) as site:
         first = await site.json("/api/capabilities")

@@ -16,7 +16,7 @@ from web.protocol.access import Access
 
 pytestmark = pytest.mark.anyio
 
-TOKEN = "correct-horse-battery"  # noqa: S105 - of these tests
+TOKEN = "correct-horse-battery"  # noqa: S105 - a token of these tests
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 CLOSED = (
     "/monitor",
@@ -45,7 +45,7 @@ def _basic(password: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", CLOSED)
 async def test_a_closed_path_wants_the_token(site: Site, path: str) -> None:
-    """Without it there is no word of the records, and a browser asks for it."""
+    """Without the token no record is shown, and the answer makes a browser ask for the token."""
     refused = await site.get(path)
     allowed = await site.client.get(path, headers=BEARER)
 
@@ -71,18 +71,18 @@ async def test_a_closed_path_wants_the_token(site: Site, path: str) -> None:
     ],
 )
 async def test_nothing_but_the_token_opens_a_path(site: Site, headers: dict[str, Any]) -> None:
-    """Whatever is sent in its place is 401, never an error."""
+    """Any other credentials are answered with 401, never with a server error."""
     assert 401 == (await site.client.get("/monitor", headers=headers)).status_code
 
 
 @pytest.mark.parametrize("headers", [BEARER, {"Authorization": f"bearer  {TOKEN}"}, _basic(TOKEN)])
 async def test_a_program_and_a_browser_may_send_the_token(site: Site, headers: dict[str, str]) -> None:
-    """A bearer, whatever the case of the scheme, or the password of any user."""
+    """The token is a bearer token, whatever the case of the scheme, or the password of any user."""
     assert 200 == (await site.client.get("/monitor", headers=headers)).status_code
 
 
 async def test_refusals_count_for_the_limit() -> None:
-    """Nobody tries tokens faster than the limit of a client."""
+    """An attempt with a wrong token counts as a request, so guessing is as slow as the client's limit."""
     limits = Limits(requests_per_s=0.01, burst=1, trusted_proxies=("127.0.0.1",))
     async with open_site(access=Access(TOKEN), of_clients=limits) as site:
         tried = [await site.raw("GET", "/monitor", "X-Forwarded-For: 198.51.100.1") for _ in range(2)]
@@ -105,7 +105,7 @@ async def test_what_readers_need_is_open(site: Site) -> None:
 
 
 async def test_health_has_texts_of_errors_for_operators_alone(site: Site) -> None:
-    """States and counts are for everybody; an error may name hosts and folders."""
+    """States and counts are for everybody; the text of an error may name hosts and folders."""
     site.status.links.actor.become(ActorState.QUARANTINED, site.clock.wall)
     site.status.links.actor.last_error = "inside"
     site.status.sources[next(iter(site.status.sources))].last_error = "at 10.0.0.7"

@@ -28,13 +28,13 @@ NOT_HAD = (
     *('"@-gzip"', "@", 'w/"@"', '"@0"', '"@" "@"', '"', "'@'", '"é"', "x" * 8000, '*, "@"'),
     *('"#"', '"#-0e90c002"', '"#-gzip"', '"#-0e90c002-gzip"'),
 )
-"""In the cases, @ is the tag without its quotes, # its version alone, which without the epoch is no tag."""
+"""In the cases, @ is the tag without quotes; # is its version, which alone is no tag."""
 CAPABILITIES = "/api/capabilities"
 LINKS = {
     "/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'},
     "/api/v2/odds": {"odds-cursor": TAG},
 }
-"""What the body of version 1 alone says: which path to use."""
+"""The headers of each version only: version 1 names the path to use, version 2 has its cursor."""
 
 
 async def test_the_etag_is_the_bodys_version_and_epoch(site: Site) -> None:
@@ -62,7 +62,7 @@ async def test_gzip_has_its_own_etag_and_the_same_content(site: Site) -> None:
 
 @LIST
 async def test_an_answer_has_exactly_these_headers(site: Site, path: str) -> None:
-    """What a cache needs and the headers of every answer; a 304 has none about content."""
+    """A 200 has the headers for caches and the headers of every answer; a 304 has none about content."""
     for coding, tag in (("identity", f'"{TAG}"'), ("gzip", f'"{TAG}-gzip"')):
         wanted = f"Accept-Encoding: {coding}"
         full = await site.raw("GET", path, wanted)
@@ -81,9 +81,9 @@ def _own(answered: Answered) -> dict[str, str]:
 
 
 async def test_if_none_match_names_the_tag_or_gets_the_body(site: Site) -> None:
-    """It compares weakly and accepts lists and the asterisk (RFC 9110, 13.1.2).
+    """If-None-Match compares weakly and accepts lists and the asterisk (RFC 9110, 13.1.2).
 
-    The tag of the other coding, of another version or epoch, or garbage does not match.
+    A tag of the other coding, of another version or of another epoch does not match, nor does garbage.
     """
     for view in VIEWS:
         plain = await site.get(view)
@@ -169,7 +169,7 @@ async def _kept(site: Site, view: str) -> list[bool]:
 async def test_no_cache_keeps_a_list_that_is_stale_within_two_seconds(
     empty_site: Site, path: str, by: str
 ) -> None:
-    """X-Accel-Expires is 0 from two seconds before until the list is confirmed, in all its answers."""
+    """From two seconds before its deadline until a confirmation, its answers have X-Accel-Expires: 0."""
     site, view = empty_site, path + by
     site.publish("cedar", match("1"), stale_after_s=30.0)
 
@@ -184,7 +184,7 @@ async def test_no_cache_keeps_a_list_that_is_stale_within_two_seconds(
 
 @LIST
 async def test_a_cache_keeps_what_shows_nothing_that_is_due(empty_site: Site, path: str) -> None:
-    """A list of one bookmaker is not affected by the deadlines of the others."""
+    """A list of one bookmaker is not affected by the deadlines of other bookmakers."""
     empty_site.publish("cedar", match("1"), stale_after_s=10.0)
     empty_site.publish("alder", match("2"), stale_after_s=30.0)
 
@@ -197,7 +197,7 @@ async def test_a_cache_keeps_what_shows_nothing_that_is_due(empty_site: Site, pa
 
 @LIST
 async def test_no_cache_keeps_a_match_that_is_over_within_two_seconds(empty_site: Site, path: str) -> None:
-    """A match leaves some hours after its kick-off, and two seconds before that no cache keeps the list."""
+    """A match leaves hours after its kick-off; from two seconds before that no cache keeps the list."""
     site = empty_site
     start = int(site.clock.now().wall) + 100
     site.publish("cedar", match("1", start_time=start), match("2", start_time=None), stale_after_s=1e6)

@@ -27,7 +27,7 @@ def _read(text: str) -> list[dict[str, str]]:
 
 
 async def _rows(site: Site, path: str) -> list[dict[str, str]]:
-    """Return the rows of a list, by the names of their columns."""
+    """Return the rows of a list; each row has the names of the columns as keys."""
     answer = await site.get(path)
     assert (200, "text/csv; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
     return _read(answer.text)
@@ -38,7 +38,7 @@ def _utc(seconds: float | None) -> str:
 
 
 def _publish(site: Site, *kinds: str) -> None:
-    """List a match with a surebet, whose names no spreadsheet may run or break."""
+    """List a match with a surebet; its names must not run or break a spreadsheet."""
     derby = partial(match, "m1", home="=1+1", away='A "B", C', league="K리그")
     others = [derby().of_market(parsed(kind), (1.9, 2.0)) for kind in kinds]
     site.publish("alder", derby(prices=(2.2, 3.9, 3.0)), *others)
@@ -48,7 +48,7 @@ def _publish(site: Site, *kinds: str) -> None:
 
 
 async def test_odds_have_a_row_for_each_entry(site: Site) -> None:
-    """The same entries in the same order as in JSON."""
+    """The table has the same entries in the same order as the JSON."""
     listed: list[dict[str, Any]] = (await site.json(ODDS))["matches"]
 
     assert await _rows(site, f"{ODDS}?format=csv") == [
@@ -66,7 +66,7 @@ async def test_odds_have_a_row_for_each_entry(site: Site) -> None:
     "path", [f"{ODDS}?", f"{FIXTURES}?", f"{FIXTURES}?market=1x2,{OVER}&", f"{SUREBETS}?market=any&"]
 )
 async def test_a_table_has_the_version_of_the_list_and_a_tag_of_its_own(path: str) -> None:
-    """Also compressed; `Accept` changes nothing."""
+    """The compressed table has a tag of its own as well; `Accept` changes nothing."""
     async with open_site(kinds=[*Kind]) as site:
         _publish(site, OVER)
         plain, table = await site.get(path), await site.get(f"{path}format=csv", accept="application/json")
@@ -85,7 +85,7 @@ async def test_a_table_has_the_version_of_the_list_and_a_tag_of_its_own(path: st
 
 
 async def test_fixtures_have_a_row_for_each_market_with_the_best_prices() -> None:
-    """The columns of outcomes that a market lacks are empty; a formula is a text."""
+    """Columns of outcomes that a market does not have are empty; a formula becomes text."""
     async with open_site(kinds=[*Kind]) as site:
         _publish(site, OVER)
         result, goals = await _rows(site, f"{FIXTURES}?market=1x2,{OVER}&fair=birch&format=csv")
@@ -109,7 +109,7 @@ async def test_fixtures_have_a_row_for_each_market_with_the_best_prices() -> Non
 
 
 async def test_surebets_have_their_legs_and_stakes(empty_site: Site) -> None:
-    """Each leg with its price, bookmaker, share, age and amount."""
+    """Each leg has its outcome, price, bookmaker, share, age and amount."""
     _publish(empty_site)
     (row,) = await _rows(empty_site, f"{SUREBETS}?total=100&format=csv")
     (fixture,) = (await empty_site.json(f"{SUREBETS}?total=100"))["fixtures"]
@@ -132,7 +132,7 @@ async def test_surebets_have_their_legs_and_stakes(empty_site: Site) -> None:
 
 
 async def test_a_table_of_the_past_is_what_was_served(tmp_path: Path) -> None:
-    """A time leads to the table of its version."""
+    """The table of an old version stays the same, and a time leads to the table of its version."""
     async with open_site(archived=tmp_path) as site:
         _publish(site)
         served = await site.get(f"{ODDS}?format=csv")
@@ -150,7 +150,7 @@ async def test_a_table_of_the_past_is_what_was_served(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("asked", ["format=xlsx", "format=", "format=CSV", "format=csv&format=csv"])
 async def test_another_format_is_refused(site: Site, asked: str) -> None:
-    """With what is allowed."""
+    """The error says which formats are allowed."""
     answers = [await site.get(f"{path}?{asked}") for path in (ODDS, FIXTURES, SUREBETS)]
 
     assert {(400, "invalid_format")} == {(it.status_code, it.json()["code"]) for it in answers}
@@ -158,7 +158,7 @@ async def test_another_format_is_refused(site: Site, asked: str) -> None:
 
 
 async def test_surebets_say_whether_they_are_weak_or_doubted() -> None:
-    """In columns that are there only if they are asked for."""
+    """The columns for this are there only if the request asks for weak or doubted surebets."""
     async with open_site(kinds=[Kind.OVER_UNDER]) as site:
         line = parsed("over_under:3")
         site.publish("alder", match("m1", prices=(9.0, 3.0, 2.0)), match("m1").of_market(line, (2.2, 1.8)))

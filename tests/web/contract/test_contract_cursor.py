@@ -1,4 +1,4 @@
-"""Each answer says where its changes begin, without cutting up its tag."""
+"""Each answer has a cursor from which its changes begin; a client need not cut up the tag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_FIXTURES = ("view=fixtures", "view=fixtures&bookmaker=birch", "view=surebets"
 
 @pytest.mark.parametrize("query", OF_FIXTURES)
 async def test_cursor_of_fixtures_leads_to_their_changes(empty_site: Site, query: str) -> None:
-    """The cursor of a list, and that of each answer after it, is taken by `since`."""
+    """`since` accepts the cursor of a list, and the cursor of each later answer."""
     empty_site.publish("birch", match("m1"))
     kind, _, filters = query.removeprefix("view=").partition("&")
     listed = await empty_site.json(f"/api/v2/{kind}?{filters}")
@@ -32,7 +32,7 @@ async def test_cursor_of_fixtures_leads_to_their_changes(empty_site: Site, query
 
 @pytest.mark.parametrize("filters", ["from=1", "bookmaker=alder,birch", "fair=birch", "doubted=1"])
 async def test_cursor_is_in_every_form_of_fixtures(empty_site: Site, filters: str) -> None:
-    """So it is with some of the fixtures, in a form of their own, and with a single fixture."""
+    """Filtered fixtures, fixtures of other forms, and a single fixture have a cursor as well."""
     empty_site.publish("birch", match("m1"))
     listed = await empty_site.json("/api/v2/fixtures?" + filters)
     kind = "surebets" if "doubted" in filters else "fixtures"
@@ -44,7 +44,7 @@ async def test_cursor_is_in_every_form_of_fixtures(empty_site: Site, filters: st
 
 
 async def test_cursor_of_the_list_is_a_header(site: Site) -> None:
-    """It is on 200 and 304 of version 2, the same for every coding; no body of a list has it."""
+    """The header is on 200 and 304 of version 2, equal for every coding; no body of a list has it."""
     first = await site.raw("GET", ODDS)
     cursor = first.headers["odds-cursor"]
     for method, coding, known in product(("GET", "HEAD"), ("identity", "gzip"), ("*", '"none"')):

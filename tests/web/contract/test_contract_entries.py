@@ -1,4 +1,4 @@
-"""`/monitor/entries/ID`: where a price comes from, why there is none, and which ids are near."""
+"""`/monitor/entries/ID`: the origin of a price, the reason if there is none, and similar ids."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ M1 = "/monitor/entries/alder_m1"
 
 
 def _change(site: Site, *removals: Removal, matches: tuple[Match, ...] = ()) -> None:
-    """Apply a change of the newest list, received now."""
+    """Apply a change of the newest list, which is received now."""
     state = site.published.newest.books[ALDER].lists[SCOPE]
     change = batch(matches, removals=removals, complete=False, received_mono=site.clock.mono)
     site.apply(replace(change, list_id=state.list_id))
 
 
 def _reject(site: Site) -> None:
-    """Have the match rejected, as its bookmaker's actor does."""
+    """Reject the match as the actor of its bookmaker does."""
     removal = Removal(SourceMatchId("m1"), Reason.BOOK_SUM)
     record = site.status.bookmakers[ALDER]
     record.rejections.note(batch([], removals=[removal]), {Reason.BOOK_SUM: 1})
@@ -49,7 +49,7 @@ def _reject(site: Site) -> None:
 
 
 async def test_a_price_has_its_times_and_what_it_replaced(empty_site: Site) -> None:
-    """The payload's own time, its receipt, the commit and the version; the price before; the list."""
+    """A price has its source's time, receipt, commit and version, the price before it, and its list."""
     empty_site.publish("alder", match("m1", source_time=WALL_0 - 7))
     empty_site.clock.pass_(5)
     prices = (2.2, 3.4, 3.9)
@@ -81,7 +81,7 @@ async def test_a_price_has_its_times_and_what_it_replaced(empty_site: Site) -> N
 
 
 async def test_other_markets_of_the_match_stand_beside() -> None:
-    """Those on the board with prices, age and list; a rejected one with its reason, prices and when."""
+    """Markets on the board have prices, age and list; a rejected market has reason, prices and time."""
     over, more = (parsed(text) for text in ("over_under:2.5", "over_under:3.5"))
     async with open_site(kinds=[*Kind]) as site:
         base = match("m1", source_time=WALL_0 - 7)
@@ -113,7 +113,7 @@ async def test_other_markets_of_the_match_stand_beside() -> None:
 
 
 def _market_steps(found: Any) -> dict[str, list[tuple[Any, str | None]]]:
-    """Return the steps of each market: the first price, or why it left."""
+    """Return the steps of each market: the price of the first outcome, or why the market left."""
     return {
         of["market"]: [
             (next(iter((step["odds"] or {"": None}).values())), step["reason"]) for step in of["steps"]
@@ -123,7 +123,7 @@ def _market_steps(found: Any) -> dict[str, list[tuple[Any, str | None]]]:
 
 
 async def test_other_markets_have_what_was_shown_before() -> None:
-    """Without an archive the last change: the price before, or why it left; what has left stands last."""
+    """Without an archive one step before is known: a price, or why a market left; left markets are last."""
     async with open_site(kinds=[*Kind]) as site:
         base, goals, both = match("m1"), parsed("over_under:2.5"), parsed("btts")
         site.publish("alder", base, base.of_market(goals, (1.9, 2.0)), base.of_market(both, (1.7, 2.2)))
@@ -147,9 +147,9 @@ async def test_other_markets_have_what_was_shown_before() -> None:
 @pytest.mark.parametrize("is_sealed", [False, True])
 async def test_the_archive_has_the_prices_of_other_markets(
     tmp_path: Path,
-    is_sealed: bool,  # noqa: FBT001 - a case
+    is_sealed: bool,  # noqa: FBT001 - a test case
 ) -> None:
-    """Each once, also those of an earlier life and of the day before, and of what left then."""
+    """Each price is there once, also of an earlier run and of the day before, and of markets that left."""
     base, goals, both = match("m1", start_time=None), parsed("over_under:2.5"), parsed("btts")
     async with open_site(archived=tmp_path, kinds=[*Kind]) as site:
         for over in (1.8, 1.9):
@@ -173,7 +173,7 @@ async def test_the_archive_has_the_prices_of_other_markets(
 
 
 async def test_a_match_without_1x2_has_its_names_and_markets() -> None:
-    """Its bookmaker lists other markets alone."""
+    """The bookmaker of such a match lists only other markets."""
     async with open_site(kinds=[*Kind]) as site:
         site.publish("alder", match("m1").of_market(parsed("btts"), (1.9, 2.0)))
         found = await site.json(M1)
@@ -201,7 +201,7 @@ async def test_a_match_without_1x2_has_its_names_and_markets() -> None:
 async def test_what_left_says_why_and_since_when(
     empty_site: Site, leave: Callable[[Site], object], reason: str, why: str
 ) -> None:
-    """With the price that it had last."""
+    """The last step before the absence has the last price."""
     empty_site.publish("alder", match("m1"), match("m2"))
     empty_site.clock.pass_(6)
     leave(empty_site)
@@ -217,7 +217,7 @@ async def test_what_left_says_why_and_since_when(
 
 
 async def test_a_rejected_match_has_its_reason_and_prices(empty_site: Site) -> None:
-    """As they were then; what is no number is null."""
+    """The prices are those of the rejection; a price that is not a number is null."""
     empty_site.publish("alder", match("m1"), match("m2"))
     _reject(empty_site)
 
@@ -227,7 +227,7 @@ async def test_a_rejected_match_has_its_reason_and_prices(empty_site: Site) -> N
 
 
 async def test_a_source_that_is_down_is_the_reason(empty_site: Site) -> None:
-    """The list became stale: for how long it was not confirmed, and what its source says."""
+    """The list became stale: the answer says since when, and what error the source has."""
     empty_site.publish("alder", match("m1"))
     source = empty_site.status.sources[SOURCE]
     source.failures, source.is_down, source.failing_since = 3, True, WALL_0 + 2
@@ -248,7 +248,7 @@ async def test_a_source_that_is_down_is_the_reason(empty_site: Site) -> None:
 
 
 async def test_an_aggregator_that_is_late_is_the_reason(empty_site: Site) -> None:
-    """It answers at once though something is overdue, where a list would wait."""
+    """The trace answers at once although an entry is overdue, where a list would wait."""
     empty_site.publish("alder", match("m1"))
     empty_site.clock.pass_(31)
 
@@ -271,7 +271,7 @@ async def test_an_aggregator_that_is_late_is_the_reason(empty_site: Site) -> Non
 async def test_an_id_that_is_nowhere_has_near_ones(
     empty_site: Site, given: str, reason: str, why: str, near: list[str]
 ) -> None:
-    """By begin and end, first by the name of a team, or by event; nothing is 404."""
+    """Near ids have an equal begin or end, a similar team name, or the same event; no id is 404."""
     empty_site.publish("alder", match("m1"), match("x9", home="Alder County"))
 
     found = await empty_site.json(f"/monitor/entries/{given}")
@@ -283,7 +283,7 @@ async def test_an_id_that_is_nowhere_has_near_ones(
 
 
 async def test_a_fixture_leads_to_its_entries(empty_site: Site) -> None:
-    """An id of a fixture is none of an entry, and its entries are near."""
+    """The id of a fixture is not the id of an entry, so its entries are the near ids."""
     empty_site.publish("alder", match("m1"))
     empty_site.publish("birch", match("m1"), match("m2"))
     fixture = next(iter(fixtures_of(empty_site.published.newest)))
@@ -298,7 +298,7 @@ def _steps(found: Any) -> list[tuple[float | None, str | None]]:
 
 
 async def test_the_archive_has_the_prices_before(tmp_path: Path) -> None:
-    """Each once, with version and time of its commit, also those of an earlier life."""
+    """Each price is there once with version and time of its commit, also prices of an earlier run."""
     async with open_site(archived=tmp_path) as site:
         first = site.publish("alder", match("m1", prices=(1.9, 3.5, 4.0)))
         at = site.clock.wall
@@ -315,7 +315,7 @@ async def test_the_archive_has_the_prices_before(tmp_path: Path) -> None:
 
 
 async def test_looking_for_an_entry_is_work_for_the_client_alone(site: Site) -> None:
-    """All entries are compared with an id that is not there: a client gets 429 if that is too often."""
+    """An unknown id is compared with all entries: a client that asks too often gets 429."""
     own = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9))
     board, status, clock, audience = site.published, site.status, site.clock, site.audience
     trace = handlers(board, status, clock, audience, own, review=None, past=None)[TRACE]
@@ -329,7 +329,7 @@ async def test_looking_for_an_entry_is_work_for_the_client_alone(site: Site) -> 
 
 
 async def test_the_archive_says_why_it_left_before_the_start(tmp_path: Path) -> None:
-    """And since when: the service itself has never seen it in this life."""
+    """The archive also says since when: the service has never seen the match in its present run."""
     async with open_site(archived=tmp_path) as site:
         site.publish("alder", match("m1"))
         site.clock.pass_(1)
@@ -352,7 +352,7 @@ def _left(found: Any) -> list[tuple[str, str, float | None, str | None]]:
 
 
 async def test_a_name_leads_to_what_has_left(empty_site: Site) -> None:
-    """The latest first, whatever its bookmaker; what is on the board again is not among them."""
+    """The latest removed entry is first, whatever its bookmaker; entries on the board are not listed."""
     empty_site.publish("alder", match("m1", home="1. FC Köln"), match("m2"), match("m3", home="Köln II"))
     empty_site.publish("birch", match("b1", home="Köln"))
     empty_site.clock.pass_(1)
@@ -377,9 +377,9 @@ def _first_day(folder: Path) -> Path:
 @pytest.mark.parametrize("is_sealed", [False, True])
 async def test_the_archive_knows_a_name_that_has_left(
     tmp_path: Path,
-    is_sealed: bool,  # noqa: FBT001 - a case
+    is_sealed: bool,  # noqa: FBT001 - a test case
 ) -> None:
-    """Of an earlier life, today and the day before, in either layout of a day; not what is there."""
+    """The entry left in an earlier run, today or the day before; entries on the board are not listed."""
     async with open_site(archived=tmp_path) as site:
         site.publish("alder", match("m1", home="Odense"), match("m2", home="Odense II"))
         site.clock.pass_(1)

@@ -104,7 +104,7 @@ class _Broken:
 
     @property
     def newest(self) -> Snapshot:
-        """Fail."""
+        """Raise an error."""
         raise RuntimeError("hunter2 in /srv/secret.py")
 
     async def read(self, deadlines: object = None) -> Snapshot:

@@ -1,4 +1,4 @@
-"""`/monitor/events`: what happened to sources and bookmakers, in memory and in the archive."""
+"""`/monitor/events`: events of sources and bookmakers, in memory and in the archive."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _written(folder: Path, journal: Journal) -> None:
 
 
 async def test_events_in_memory_are_newest_first(empty_site: Site) -> None:
-    """Without an archive, and that is said; `to` asks for older ones."""
+    """Without an archive the answer says that events are kept in memory; `to` asks for older events."""
     for transition in (_down(NOW - 9), _lost(NOW)):
         empty_site.status.log.journal.note(transition)
 
@@ -55,7 +55,7 @@ async def test_events_in_memory_are_newest_first(empty_site: Site) -> None:
 
 
 async def test_events_of_earlier_lives_are_in_the_archive(tmp_path: Path) -> None:
-    """With those of this life, written or not, each once; a bookmaker's have its source's."""
+    """Events of this run are there too, written or not, each once; a bookmaker has its source's events."""
     earlier = Journal()
     earlier.note(_down(NOW - 9))
     earlier.note(_down(NOW - 8, "another"))

@@ -25,7 +25,7 @@ def _publish(site: Site) -> None:
 
 
 async def test_reference_has_the_odds_of_its_own_prices(empty_site: Site) -> None:
-    """Besides the consensus of all, which stays as it is without a reference."""
+    """The consensus of all bookmakers stays in the answer, equal to the consensus without a reference."""
     _publish(empty_site)
     usual, *_ = (await empty_site.json(FIXTURES))["fixtures"]
     first, other = (await empty_site.json(f"{FIXTURES}?fair=alder"))["fixtures"]
@@ -42,7 +42,7 @@ async def test_reference_has_the_odds_of_its_own_prices(empty_site: Site) -> Non
 
 
 async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
-    """The same tag is the same bytes, in each coding, of a list and of one fixture."""
+    """A tag names one body, in each coding, of a list and of one fixture."""
     _publish(empty_site)
     usual = await empty_site.json(FIXTURES)
     for path in (FIXTURES, f"{FIXTURES}/{usual['fixtures'][0]['id']}"):
@@ -61,7 +61,7 @@ async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
 
 
 async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_site: Site) -> None:
-    """Not in the lists of fixtures and surebets otherwise; with the version of all fixtures."""
+    """Other lists of fixtures and surebets do not show it; the version is the version of all fixtures."""
     empty_site.publish("alder", match("m1", prices=(2.8, 4.1, 3.9)))
     empty_site.publish("birch", match("m1", prices=(2.6, 4.3, 4.3)))
     empty_site.clock.pass_(2)
@@ -87,7 +87,7 @@ async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_s
 
 
 async def test_surebets_with_doubted_ones_have_the_others_as_they_are(empty_site: Site) -> None:
-    """What is believed is no other than without."""
+    """A surebet without doubts is the same with and without `doubted=1`."""
     empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
     empty_site.clock.pass_(2)

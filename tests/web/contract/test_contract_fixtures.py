@@ -1,4 +1,4 @@
-"""Fixtures over HTTP: their form, filters, versions and tags, one of them, changes and refusals."""
+"""Fixtures over HTTP: forms, filters, versions and tags, single fixtures, changes and refusals."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ START = int(WALL_0) + 86_400
 
 
 def _publish(empty_site: Site) -> None:
-    """List a match with two bookmakers whose prices are a surebet, and one with a third."""
+    """List a match at two bookmakers whose prices are a surebet, and another match at a third."""
     empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
     empty_site.publish("cedar", match("m2", home="Other", league=None, start_time=START + 3600))
 
 
 def _wait(empty_site: Site, seconds: float) -> None:
-    """Let time pass, with the commit of a turn at its end."""
+    """Let time pass, and commit at its end as the aggregator's turn does."""
     empty_site.clock.pass_(seconds)
     empty_site.apply()
 
 
 async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
-    """A fixture has its entries in the order of the configuration, the best prices, and is named once."""
+    """A fixture has entries in configured order, the best prices, and its names once."""
     _publish(empty_site)
     body = await empty_site.json(FIXTURES)
     first, second = body["fixtures"]
@@ -52,7 +52,7 @@ async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
 
 
 async def test_surebet_appears_and_goes_with_time_alone(empty_site: Site) -> None:
-    """It appears in a commit that brings nothing else, and a read past its end shows none."""
+    """A surebet begins in a commit without other changes, and a read after its end does not show it."""
     _publish(empty_site)
     odds = (await empty_site.json("/api/v2/odds?bookmaker=alder"))["version"]
     empty = await empty_site.json(SUREBETS)
@@ -74,7 +74,7 @@ async def test_surebet_appears_and_goes_with_time_alone(empty_site: Site) -> Non
 
 
 async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> None:
-    """With a bookmaker only fixtures that it lists are there, with all bookmakers."""
+    """A bookmaker chooses the fixtures that it lists; each has the entries of all bookmakers."""
     _publish(empty_site)
     body = await empty_site.json(f"{FIXTURES}?bookmaker=birch")
     (fixture,) = body["fixtures"]
@@ -99,7 +99,7 @@ async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> Non
     ],
 )
 async def test_filters_choose_and_keep_the_version(empty_site: Site, query: str, homes: list[str]) -> None:
-    """A filter shows some fixtures of the whole view, whose version and tag it has."""
+    """A filter shows some fixtures of the whole view, and has the version and tag of that view."""
     _publish(empty_site)
     _wait(empty_site, 2)
     whole = await empty_site.get(FIXTURES)
@@ -118,7 +118,7 @@ async def test_filters_choose_and_keep_the_version(empty_site: Site, query: str,
 
 
 async def test_lists_have_tags_and_codings(empty_site: Site) -> None:
-    """As the odds have them: 304 for a tag that still holds, and the same bytes in both codings."""
+    """A tag that still holds gets 304, and both codings have the same content, as for the odds."""
     _publish(empty_site)
     plain = await empty_site.get(FIXTURES)
     packed = await empty_site.raw("GET", FIXTURES, "Accept-Encoding: gzip")
@@ -131,7 +131,7 @@ async def test_lists_have_tags_and_codings(empty_site: Site) -> None:
 
 
 async def test_one_fixture_has_its_links(empty_site: Site) -> None:
-    """The fixture is as in the list, with the rule of each event; an unknown id is not found."""
+    """The fixture equals its entry in the list, and has the rule of each link; an unknown id is 404."""
     _publish(empty_site)
     listed = (await empty_site.json(FIXTURES))["fixtures"][0]
     response = await empty_site.get(f"{FIXTURES}/{listed['id']}")
@@ -148,7 +148,7 @@ async def test_one_fixture_has_its_links(empty_site: Site) -> None:
 
 
 async def test_id_of_another_event_leads_to_the_fixture_that_has_it(empty_site: Site) -> None:
-    """With the same query, and to an address beside it, so that a prefix of a proxy stays."""
+    """The redirect keeps the query, and its address is relative, so that a proxy's prefix stays."""
     _publish(empty_site)
     snapshot = empty_site.published.newest
     fixture, *_ = fixtures_of(snapshot)
@@ -165,7 +165,7 @@ async def test_id_of_another_event_leads_to_the_fixture_that_has_it(empty_site: 
 
 
 async def test_one_fixture_has_tags_and_codings_as_the_list_has(empty_site: Site) -> None:
-    """Its tags are those of the list, and each coding has its own."""
+    """The tags of a fixture are the tags of the list, and each coding has a tag of its own."""
     _publish(empty_site)
     whole = await empty_site.get(FIXTURES)
     path = f"{FIXTURES}/{whole.json()['fixtures'][0]['id']}"
@@ -182,7 +182,7 @@ async def test_one_fixture_has_tags_and_codings_as_the_list_has(empty_site: Site
 
 
 async def test_openapi_links_to_the_changes_of_the_same_view(empty_site: Site) -> None:
-    """Those of another view would tell of matches, not of fixtures."""
+    """A link to another view would lead to changes of matches, not of fixtures."""
     paths = (await empty_site.json("/openapi.json"))["paths"]
     views = [
         [
@@ -196,7 +196,7 @@ async def test_openapi_links_to_the_changes_of_the_same_view(empty_site: Site) -
 
 
 async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
-    """They have the confirmation of each price and its last change, and no cache keeps them."""
+    """Ages have the confirmation and the last change of each price, and no cache keeps them."""
     empty_site.publish("alder", match("m1"))
     empty_site.clock.pass_(5)
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
@@ -214,7 +214,7 @@ async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
 
 
 async def test_changes_lead_to_the_list(empty_site: Site) -> None:
-    """Changes of the view since a version name what is there now and what has gone, and why."""
+    """The changes since a version name the present fixtures, and the removed fixtures with reasons."""
     _publish(empty_site)
     since = (await empty_site.json(FIXTURES))["version"]
     (home, other) = (await empty_site.json(FIXTURES))["fixtures"]
@@ -233,7 +233,7 @@ async def test_changes_lead_to_the_list(empty_site: Site) -> None:
 
 
 async def test_stream_of_a_view_begins_with_its_list(empty_site: Site) -> None:
-    """The first event is the list of the view, the next ones its changes."""
+    """The first event is the list of the view; the next events are its changes."""
     _publish(empty_site)
     async with streaming(empty_site.base, "?view=fixtures") as connection:
         first = await connection.event()
@@ -248,7 +248,7 @@ async def test_stream_of_a_view_begins_with_its_list(empty_site: Site) -> None:
 
 
 async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_site: Site) -> None:
-    """These stand last; a choice by league or profit alone finds them there."""
+    """Matches without a kick-off are last; a filter by league or profit finds them."""
     empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0), start_time=None))
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2), start_time=None))
     _wait(empty_site, 2)
@@ -284,7 +284,7 @@ async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_
     ],
 )
 async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, code: str) -> None:
-    """Each with a code of its own; nothing is guessed."""
+    """Each fault has a code of its own, and the service does not guess the meaning."""
     response = await empty_site.get(target)
 
     assert (400, code) == (response.status_code, response.json()["code"])
@@ -315,14 +315,14 @@ async def test_times_are_what_is_published(empty_site: Site, name: str, given: i
 @pytest.mark.parametrize(
     ("begins", "ends", "count"),
     [
-        ("2033-05-18T03:33:20Z", "2033-05-18T03:33:21Z", 1),  # 2,000,000,000
+        ("2033-05-18T03:33:20Z", "2033-05-18T03:33:21Z", 1),  # 2,000,000,000 in Unix time
         ("2033-05-18T03:33:20.5Z", "2033-05-18T03:33:21Z", 0),
-        ("2033-05-18t05:33:20%2B02:00", "2033-05-18T05:33:21+02:00", 1),  # also with a "+" as it is
+        ("2033-05-18t05:33:20%2B02:00", "2033-05-18T05:33:21+02:00", 1),  # a "+" may be escaped or not
         ("2033-05-17T22:33:20-05:00", "2000000001", 1),
     ],
 )
 async def test_times_may_be_those_of_rfc_3339(empty_site: Site, begins: str, ends: str, count: int) -> None:
-    """With an offset, which says of where they are."""
+    """A time has an offset, which says where it is meant."""
     empty_site.publish("alder", match("m1", start_time=2_000_000_000))
     _wait(empty_site, 2)
     found = await empty_site.json(f"{FIXTURES}?from={begins}&to={ends}")
@@ -340,7 +340,7 @@ async def test_times_may_be_those_of_rfc_3339(empty_site: Site, begins: str, end
     ],
 )
 async def test_time_without_its_offset_is_refused(empty_site: Site, given: str) -> None:
-    """As is a day alone, and one that does not exist: the answer would be a guess."""
+    """A date alone, and a time that does not exist, are refused as well: the answer would be a guess."""
     empty_site.publish("alder", match("m1"))
     response = await empty_site.get(f"{FIXTURES}?from={given}")
 
@@ -362,7 +362,7 @@ async def test_time_without_its_offset_is_refused(empty_site: Site, given: str) 
 async def test_league_that_no_match_has_is_told(
     empty_site: Site, path: str, league: str, note: str | None
 ) -> None:
-    """The list is empty, and says why; a league with matches, but none of these, is not told."""
+    """The list is empty, and a note says why; a league that has matches at other times has no note."""
     empty_site.publish("alder", match("m1"))
     _wait(empty_site, 2)
     found = await empty_site.json(f"{path}?league={league}&from=0&to=1")
@@ -379,7 +379,7 @@ async def _published(site: Site, name: str) -> dict[str, Any]:
 
 
 async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
-    """Fixtures of nobody who serves are 503, as the lists are: also one, which may still be played."""
+    """Without a serving bookmaker each answer is 503, also for one fixture, which may still be played."""
     paths = (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder", f"{FIXTURES}/fxaaaaaaaaaaaaa")
     responses = [await empty_site.get(path) for path in paths]
 
@@ -387,7 +387,7 @@ async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
 
 
 async def test_a_total_is_divided_over_the_legs(empty_site: Site) -> None:
-    """The answer says total and step; a tag of its own; where rounding may lose there is the reason."""
+    """The answer has total, step and a tag of its own; where rounding may lose there is a reason."""
     _publish(empty_site)
     _wait(empty_site, 2)
     plain = await empty_site.get(SUREBETS)
@@ -423,7 +423,7 @@ async def test_a_total_is_divided_over_the_legs(empty_site: Site) -> None:
     ],
 )
 async def test_totals_and_steps_that_are_not_allowed(empty_site: Site, query: str, code: str) -> None:
-    """From 1 to 1,000,000, and from a cent to the total; changes have neither."""
+    """A total is from 1 to 1,000,000, a step from a cent to the total; changes take neither of them."""
     answers = [await empty_site.get(f"{SUREBETS}?{query}")]
     if "total" in query:
         answers.append(await empty_site.get(f"/api/v2/changes?since=1&view=surebets&{query}"))

@@ -75,7 +75,7 @@ _weights = st.dictionaries(
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    """Return a site with a bookmaker that serves."""
+    """Return a site with a match, at which all bookmakers serve."""
     async with open_site() as opened:
         for bookmaker in NAMES:
             opened.publish(bookmaker)
@@ -84,7 +84,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 def _check_form(answer: Answered) -> None:
-    """Check what holds for every answer; an error is a problem document."""
+    """Check the rules for every answer; an error must be a problem document."""
     assert {name: answer.headers.get(name.lower()) for name in COMMON} == COMMON
     if answer.status >= 400:
         document = msgspec.json.decode(answer.body, type=ProblemDocument)
@@ -97,7 +97,7 @@ def _coding(weights: dict[str, str]) -> tuple[str, str | None]:
 
 
 async def _queries_hold(site: Site, queries: list[str]) -> None:
-    for query in queries:  # one that is refused by the gate ends its connection
+    for query in queries:  # a refusal by the gate ends the connection
         answer, *_ = await ask_in_a_row(site, [(f"/api/v2/odds?{query}", "")])
         _check_form(answer)
         assert status_of(query.encode(), NAMES) == answer.status, query
@@ -131,7 +131,7 @@ _batches = st.lists(st.tuples(_if_none_match, _weights), min_size=1, max_size=TO
 
 
 async def test_every_word_of_a_query_is_read_as_the_oracle_reads_it(site: Site) -> None:
-    """As a query of its own and as a value; what a client sends makes no header."""
+    """A word stands as a whole query and as a value; nothing that a client sends becomes a header."""
     for path, begin, word in product(["/api/odds", "/api/v2/odds"], ["", "bookmaker="], WORDS):
         answer = await site.raw("GET", f"{path}?{begin}{word}")
 
@@ -180,7 +180,7 @@ async def test_8_kb_in_a_header_are_answered_at_once(site: Site) -> None:
 @FEW
 @given(st.lists(_queries, max_size=4))
 async def test_any_query_is_read_as_the_oracle_reads_it(site: Site, queries: list[str]) -> None:
-    """200 or 400, as somebody else's reading of the same bytes says; an error is a problem document."""
+    """The status is 200 or 400, as an independent reading of the same bytes says."""
     await _queries_hold(site, queries)
 
 
@@ -189,7 +189,7 @@ async def test_any_query_is_read_as_the_oracle_reads_it(site: Site, queries: lis
 async def test_any_validator_gets_what_the_rfc_says(
     site: Site, headers: list[tuple[str, dict[str, str]]]
 ) -> None:
-    """304, 200 or 406, whatever If-None-Match and Accept-Encoding are."""
+    """The status is 304, 200 or 406, as the RFC says for any If-None-Match and Accept-Encoding."""
     await _validators_hold(site, headers)
 
 
@@ -199,7 +199,7 @@ async def test_any_validator_gets_what_the_rfc_says(
     st.sampled_from([b"", b"GET / HTTP/1.1\r\n", b"GET /api/odds HTTP/1.1\r\nHost: x\r\n"]),
 )
 async def test_any_bytes_get_an_answer_of_ours(site: Site, noise: bytes, start: bytes) -> None:
-    """Never one that a library makes by itself, and never a failure of the server."""
+    """No library answers by itself, and the server never fails."""
     received = await site.exchange(
         start + noise + b"\r\n\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n"
     )
@@ -216,7 +216,7 @@ async def test_any_bytes_get_an_answer_of_ours(site: Site, noise: bytes, start: 
 @MANY
 @given(st.lists(_queries, max_size=4))
 async def test_thousands_of_queries(site: Site, queries: list[str]) -> None:
-    """As above, for longer."""
+    """The test of any query, with more examples."""
     await _queries_hold(site, queries)
 
 
@@ -225,7 +225,7 @@ async def test_thousands_of_queries(site: Site, queries: list[str]) -> None:
 @MANY
 @given(_batches)
 async def test_thousands_of_validators(site: Site, headers: list[tuple[str, dict[str, str]]]) -> None:
-    """As above, for longer."""
+    """The test of any validator, with more examples."""
     await _validators_hold(site, headers)
 
 
@@ -234,7 +234,7 @@ async def test_thousands_of_validators(site: Site, headers: list[tuple[str, dict
 def test_a_value_is_accepted_if_and_only_if_the_published_form_has_it(
     parameter: Parameter, data: st.DataObject
 ) -> None:
-    """The pattern of the contract is neither stricter nor looser than the reading."""
+    """The published pattern accepts the same values as the service."""
     digits = st.text("0123456789.-e+ \n\u0665abz", max_size=8)
     value = data.draw(st.one_of(digits, st.from_regex(parameter.schema["pattern"]), st.text(max_size=8)))
 
@@ -245,7 +245,7 @@ def test_a_value_is_accepted_if_and_only_if_the_published_form_has_it(
 
 @given(st.one_of(st.integers(-10, 130_000).map(str), st.text("0123456789.-e+ ", max_size=8)))
 def test_conflation_is_accepted_if_and_only_if_the_published_form_has_it(value: str) -> None:
-    """A whole number without sign, within the published bounds."""
+    """A conflation is a whole number without a sign, within the published bounds."""
     least, most = CONFLATE.schema["minimum"], CONFLATE.schema["maximum"]
     is_allowed = bool(re.fullmatch("[0-9]{1,6}", value, re.ASCII)) and least <= int(value) <= most
 

@@ -37,7 +37,7 @@ async def test_head_has_the_headers_of_get_and_no_body(site: Site) -> None:
 
 
 async def test_every_answer_has_the_common_headers(site: Site) -> None:
-    """Any origin may read it, a browser takes it for what its type says, and it names no software.
+    """Any origin may read every answer, a browser trusts its type, and no header names the software.
 
     X-Request-Id is always made by the service, whatever the client sends.
     """
@@ -57,7 +57,7 @@ async def test_every_answer_has_the_common_headers(site: Site) -> None:
 
 
 async def test_options_lists_the_allowed_methods(site: Site) -> None:
-    """OPTIONS answers with the allowed methods and no body, of the whole server (`*`), too."""
+    """OPTIONS answers with the allowed methods and no body, also for the whole server (`*`)."""
     for path in (*PATHS[:-1], "*"):
         answered = await site.raw("OPTIONS", path)
 
@@ -88,7 +88,7 @@ async def test_a_preflight_is_answered(site: Site, path: str) -> None:
     "header", ["Cache-Control", "Pragma", "Expires", "Last-Event-ID", "X-Requested-With", "*"]
 )
 async def test_a_browser_may_send_what_libraries_send(site: Site, header: str) -> None:
-    """Libraries for EventSource send more than a page of our own: without permission they never connect."""
+    """EventSource libraries send more headers than our page does: without permission they never connect."""
     answered = await site.raw(
         "OPTIONS",
         "/api/v2/stream",

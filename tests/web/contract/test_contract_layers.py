@@ -16,7 +16,7 @@ OF_GATE |= {"headers_too_large"}
 
 
 async def test_every_error_is_a_problem_document_for_any_origin() -> None:
-    """Each code there is comes with its status, the common headers, and no content but its document."""
+    """Each code comes with its status, the common headers, and no content besides its document."""
     found = await problems()
 
     assert CODES == {code: answer.status for code, answer in found.items()}

@@ -1,4 +1,4 @@
-"""A league over HTTP: by its id or any source's label, in the lists, in changes and in the stream."""
+"""A league over HTTP: its id or any source's label chooses it in lists, changes and the stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_ENGLAND, OF_ITALY = "england:divisionnine", "italy:divisionnine"
 
 
 def _publish(site: Site) -> None:
-    """List a match of England under three labels, and one of Italy under two."""
+    """List a match of an English league with three labels, and one of an Italian league with two."""
     site.publish(
         "cedar", match("e", league="Division Nine"), match("i", home="Roma", league="Division Nine")
     )
@@ -40,7 +40,7 @@ def _homes(body: Any) -> list[str]:
 
 @pytest.mark.parametrize("league", ["England - Division Nine", "English Division Nine", OF_ENGLAND])
 async def test_league_has_the_name_of_any_source(empty_site: Site, league: str) -> None:
-    """Its id as well; the answer says which league that is."""
+    """The id of the league works as well; the answer has this id."""
     _publish(empty_site)
     body = await empty_site.json(f"{FIXTURES}?league={league}")
 
@@ -49,7 +49,7 @@ async def test_league_has_the_name_of_any_source(empty_site: Site, league: str) 
 
 @pytest.mark.parametrize("path", [f"{FIXTURES}?", f"{CHANGES}&since=1&", f"{STREAM}&"])
 async def test_label_of_several_leagues_is_refused_with_their_ids(empty_site: Site, path: str) -> None:
-    """Nothing is guessed."""
+    """The service does not guess which league is meant."""
     _publish(empty_site)
     answer = await empty_site.get(f"{path}league=Division Nine")
 
@@ -58,7 +58,7 @@ async def test_label_of_several_leagues_is_refused_with_their_ids(empty_site: Si
 
 
 async def test_competition_is_known_without_a_match(empty_site: Site) -> None:
-    """A watcher of it waits for its first match, by a label as well; changes take no other unknown name."""
+    """A client can wait for the first match, also by a label; changes refuse any other unknown name."""
     _publish(empty_site)
     since = (await empty_site.json(FIXTURES))["cursor"]
     found = [
@@ -70,7 +70,7 @@ async def test_competition_is_known_without_a_match(empty_site: Site) -> None:
 
 
 async def test_changes_of_a_league_have_the_versions_of_the_whole_view(empty_site: Site) -> None:
-    """Those of another league are none; one that gets to another league leaves with that reason."""
+    """Changes of other leagues are left out; a fixture whose league changes leaves with that reason."""
     _publish(empty_site)
     first = await empty_site.json(f"{FIXTURES}?league={OF_ITALY}")
     empty_site.publish("alder", match("e", league="England - Division Nine", prices=(2.1, 3.5, 4.0)))
@@ -95,7 +95,7 @@ async def test_changes_of_a_league_wait_for_its_own(empty_site: Site) -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
-        while not len(empty_site.audience):  # noqa: ASYNC110 - nothing tells of a client
+        while not len(empty_site.audience):  # noqa: ASYNC110 - a new client sets no event
             await anyio.sleep(0.01)
         empty_site.publish("alder", match("e", league="England - Division Nine", prices=(2.1, 3.5, 4.0)))
         for _ in range(20):
@@ -110,7 +110,7 @@ async def test_changes_of_a_league_wait_for_its_own(empty_site: Site) -> None:
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
 async def test_stream_of_a_league_has_its_fixtures_alone(empty_site: Site, coding: str) -> None:
-    """A snapshot, and then changes of this league; one that comes back has missed no other."""
+    """The stream has a snapshot of this league, and then only changes of this league."""
     _publish(empty_site)
     query = f"?view=fixtures&league={OF_ITALY}"
     async with streaming(empty_site.base, query, f"Accept-Encoding: {coding}") as connection:
@@ -124,7 +124,7 @@ async def test_stream_of_a_league_has_its_fixtures_alone(empty_site: Site, codin
 
 
 async def test_league_without_a_view_is_refused(empty_site: Site) -> None:
-    """The changes of the list of odds have none."""
+    """Changes of the list of odds cannot be filtered by a league."""
     answer = await empty_site.get("/api/v2/changes?since=1&league=League")
 
     assert (400, "invalid_league") == (answer.status_code, answer.json()["code"])

@@ -1,4 +1,4 @@
-"""Other markets than 1X2 over HTTP (docs/api.md): their lists, changes, versions and tags."""
+"""Markets other than 1X2 over HTTP (docs/api.md): their lists, changes, versions and tags."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ async def site() -> AsyncIterator[Site]:
 
 
 def of(market: str, odds: Sequence[float], match_id: str = "m1") -> Match:
-    """Return a market of a match."""
+    """Return a market of a match with these odds."""
     return match(match_id).of_market(parsed(market), tuple(odds))
 
 
 async def test_a_market_has_its_outcomes_in_place_of_those_of_1x2(site: Site) -> None:
-    """The fixture is that of the 1X2 prices; ids of entries are those of the match."""
+    """The fixture is the fixture of the 1X2 prices; an entry has the id of the match's entry."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
     site.publish("birch", match("m1"), of(OVER, (1.95, 1.9)))
     (usual,) = (await site.json(FIXTURES))["fixtures"]
@@ -49,7 +49,7 @@ async def test_a_market_has_its_outcomes_in_place_of_those_of_1x2(site: Site) ->
 
 
 async def test_ages_of_a_market_are_its_own(site: Site) -> None:
-    """Entries have their usual ids; what has no such market has no ages."""
+    """Entries have their usual ids; a fixture that does not have the market has no ages."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
     (fixture,) = (await site.json(FIXTURES))["fixtures"]
     path = f"{FIXTURES}/{fixture['id']}/ages"
@@ -63,7 +63,7 @@ async def test_ages_of_a_market_are_its_own(site: Site) -> None:
 
 
 async def test_1x2_is_as_without_other_markets(site: Site) -> None:
-    """Its body has nothing more; a change of another market moves neither its version nor its tag."""
+    """The body of 1X2 has no new members; a change of another market keeps its version and tag."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
     before = await site.get(FIXTURES)
     site.publish("alder", match("m1"), of(OVER, (1.8, 2.1)))
@@ -75,7 +75,7 @@ async def test_1x2_is_as_without_other_markets(site: Site) -> None:
 
 
 async def test_tags_of_two_markets_differ(site: Site) -> None:
-    """They may have the same version."""
+    """Lists of two markets may have the same version, but not the same tag."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.9, 2.0)))
     tags = [(await site.get(f"{FIXTURES}?market={name}")).headers["etag"] for name in (OVER, "btts")]
     again = await site.get(f"{FIXTURES}?market={OVER}", if_none_match=tags[0])
@@ -104,7 +104,7 @@ async def test_another_spelling_is_refused(site: Site, asked: str, said: str) ->
 
 
 async def test_a_market_that_nobody_lists_is_empty(site: Site) -> None:
-    """It is no error: somebody may list it soon."""
+    """Such a list is no error: somebody may list the market soon."""
     site.publish("alder", match("m1"))
     found = await site.json(f"{FIXTURES}?market={OVER}")
 
@@ -112,7 +112,7 @@ async def test_a_market_that_nobody_lists_is_empty(site: Site) -> None:
 
 
 async def test_note_of_a_market_is_of_what_the_view_shows(site: Site) -> None:
-    """So a tag has one body: prices of another bookmaker move no view that does not show them."""
+    """Prices of another bookmaker do not change a view that does not show them, so a tag has one body."""
     site.publish("alder", match("m1"))
     paths = [f"{path}?market={OVER}&bookmaker=alder" for path in (FIXTURES, "/api/v2/surebets")]
     before = [await site.get(path) for path in paths]
@@ -125,7 +125,7 @@ async def test_note_of_a_market_is_of_what_the_view_shows(site: Site) -> None:
 
 
 async def test_changes_are_of_the_market_alone(site: Site) -> None:
-    """A market that leaves while the match goes on has a reason of its own."""
+    """If the market leaves but the match stays, the removal has a reason of its own."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (2.9, 1.4)))
     first = (await site.json(f"{FIXTURES}?market={OVER}"))["cursor"]
     asked = f"/api/v2/changes?view=fixtures&market={OVER}&since="
@@ -140,7 +140,7 @@ async def test_changes_are_of_the_market_alone(site: Site) -> None:
 
 
 async def test_a_cursor_of_one_market_is_one_of_all(site: Site) -> None:
-    """All kinds count with one counter."""
+    """All kinds of market count their versions with one counter."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
     site.publish("alder", match("m1"), of(OVER, (1.8, 2.0)))
     cursor = (await site.json(f"{FIXTURES}?market={OVER}"))["cursor"]
@@ -153,7 +153,7 @@ async def test_a_cursor_of_one_market_is_one_of_all(site: Site) -> None:
 
 
 async def test_a_market_that_alone_is_overdue_is_withdrawn(site: Site) -> None:
-    """Before any list of it is made, though the list of 1X2 is confirmed."""
+    """The overdue market leaves before a list of it is made, although the list of 1X2 is confirmed."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
     site.clock.pass_(20)
     confirmed = batch(
@@ -172,7 +172,7 @@ async def test_a_market_that_alone_is_overdue_is_withdrawn(site: Site) -> None:
 
 
 async def test_the_main_line_is_that_of_most_bookmakers(site: Site) -> None:
-    """When another line is the main line, the fixture changes; it does not leave."""
+    """When another line becomes the main line, the fixture changes; it does not leave."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (2.9, 1.4)))
     site.publish("birch", match("m1"), of(OVER, (1.9, 2.0)))
     first = await site.json(f"{FIXTURES}?market=over_under:main")
@@ -191,7 +191,7 @@ async def test_the_main_line_is_that_of_most_bookmakers(site: Site) -> None:
 
 
 async def test_a_main_line_whose_surebet_ends_leaves_the_surebets(site: Site) -> None:
-    """Though the fixture still has its main line."""
+    """The fixture still has its main line, but leaves the list of surebets."""
     asked = "view=surebets&market=over_under:main"
     site.publish("alder", match("m1"), of(OVER, (2.2, 1.8)))
     site.publish("birch", match("m1"), of(OVER, (1.8, 2.2)))
@@ -206,7 +206,7 @@ async def test_a_main_line_whose_surebet_ends_leaves_the_surebets(site: Site) ->
 
 
 async def test_a_handicap_that_has_begun_is_another_bet(site: Site) -> None:
-    """Its prices are shown, but no best price and no fair odds."""
+    """The prices of a handicap in play are shown, but they have no best price and no fair odds."""
     start = int(site.clock.now().wall) + 10
     for name in ("alder", "birch", "cedar"):
         usual = match("m1", start_time=start)
@@ -226,7 +226,7 @@ async def test_a_handicap_that_has_begun_is_another_bet(site: Site) -> None:
 
 
 async def test_the_markets_on_the_board_are_listed(site: Site) -> None:
-    """By kind, then by line; of one fixture as well."""
+    """Markets are ordered by kind and then by line; the markets of one fixture can be listed as well."""
     site.publish("alder", match("m1"), of("over_under:3.5", (2.9, 1.4)), of(OVER, (1.9, 2.0)), match("m2"))
     (usual, *_) = (await site.json(FIXTURES))["fixtures"]
     every = await site.json(MARKETS)
@@ -244,7 +244,7 @@ async def test_the_markets_on_the_board_are_listed(site: Site) -> None:
 
 
 async def test_the_stream_has_a_market(site: Site) -> None:
-    """Its snapshot is the list."""
+    """The snapshot of the stream equals the list."""
     site.publish("alder", match("m1"), of("btts", (1.9, 2.0)))
     async with streaming(site.base, "?view=fixtures&market=btts") as connection:
         first = await connection.event()
@@ -254,7 +254,7 @@ async def test_the_stream_has_a_market(site: Site) -> None:
 
 
 async def test_several_markets_stand_by_their_names(site: Site) -> None:
-    """A fixture has what names it once, and of each market what is of that."""
+    """A fixture has its names once, and for each market the members of that market."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)))
     site.publish("birch", match("m2"))
     found = await site.json(f"{FIXTURES}?market=1x2,{OVER},btts")
@@ -270,7 +270,7 @@ async def test_several_markets_stand_by_their_names(site: Site) -> None:
 
 
 async def test_several_markets_have_changes_and_a_tag(site: Site) -> None:
-    """A fixture that changed by one of them is sent with all; it leaves with the last."""
+    """If one market changes, the fixture is sent with all; it leaves when its last market leaves."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)))
     url = f"{FIXTURES}?market={OVER},btts"
     first = await site.get(url)
@@ -291,7 +291,7 @@ async def test_several_markets_have_changes_and_a_tag(site: Site) -> None:
 
 
 async def test_surebets_of_any_market_are_one_list(site: Site) -> None:
-    """Of each line with its own surebet, whose legs say which market they are of."""
+    """Each line has a surebet of its own, and each leg names its market."""
     site.publish("alder", match("m1"), of(OVER, (2.2, 1.8)), of("over_under:3.5", (3.4, 1.4)))
     site.publish("birch", match("m1"), of(OVER, (1.8, 2.2)), of("over_under:3.5", (2.9, 1.6)))
     site.clock.pass_(2)
@@ -308,14 +308,14 @@ async def test_surebets_of_any_market_are_one_list(site: Site) -> None:
 
 @pytest.mark.parametrize("asked", ["btts,btts", ",".join(f"over_under:{n}.5" for n in range(11)), "btts,"])
 async def test_too_many_markets_are_refused(site: Site, asked: str) -> None:
-    """Up to ten, each once."""
+    """A request may name up to ten markets, each once."""
     answer = await site.get(f"{FIXTURES}?market={asked}")
 
     assert (400, "invalid_market") == (answer.status_code, answer.json()["code"])
 
 
 async def test_one_fixture_has_its_other_markets(site: Site) -> None:
-    """By name; a match that has none is as without markets."""
+    """Markets stand by name; a match without other markets has no member for them."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)), match("m2"))
     first, second = (it["id"] for it in (await site.json(FIXTURES))["fixtures"])
     both = [await site.get(f"{FIXTURES}/{name}") for name in (first, second)]

@@ -1,4 +1,4 @@
-"""The registry of metrics at /metrics, by the parsers of Prometheus (docs/operations.md, Prometheus)."""
+"""The metrics at /metrics, read by the parsers of Prometheus (docs/operations.md, Prometheus)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
 async def _families(site: Site) -> dict[str, Metric]:
-    """Return the metrics by the name that their samples begin with."""
+    """Return the metrics by the name with which their samples begin."""
     answer = await site.get("/metrics")
     assert 200 == answer.status_code
     return {family.name: family for family in parsed_text(answer.text)}
@@ -61,7 +61,7 @@ def _of(name: str, **labels: str) -> Sample:
 
 
 def _everything_happens(site: Site) -> None:
-    """Have a sample of each metric."""
+    """Let everything happen that gives a metric its first sample."""
     source, board = site.status.sources[SOURCE], site.status.board
     source.quota = {"requests_remaining": 400.0, "credits_left_today": 20.0, "credits_per_day": 80.0}
     source.failed_by.add("timeout")
@@ -86,7 +86,7 @@ def _alerted(site: Site) -> None:
 
 
 def _rejected(site: Site) -> None:
-    site.publish(CEDAR, match())  # what is not shown is of a list on the board
+    site.publish(CEDAR, match())  # a rejected match belongs to a list on the board
     listed = batch(removals=[Removal(SourceMatchId("m1"), Reason.PRICE)])
     site.status.bookmakers[CEDAR].rejections.note(listed, {Reason.PRICE: 1})
 
@@ -136,7 +136,7 @@ def _restarted(site: Site) -> None:
     ids=["any", "json", "refused", "prometheus"],
 )
 async def test_the_form_is_as_accepted(empty_site: Site, accept: str, form: str, last: str) -> None:
-    """OpenMetrics is for a client that names it, all others get the text that each scraper reads."""
+    """OpenMetrics is for clients that name it; all others get the text that each scraper reads."""
     answer = await empty_site.get("/metrics", accept=accept)
 
     assert (200, form, "no-store", "Accept") == (
@@ -147,7 +147,7 @@ async def test_the_form_is_as_accepted(empty_site: Site, accept: str, form: str,
 
 
 async def test_both_forms_have_the_same_metrics(empty_site: Site) -> None:
-    """The strict parser of OpenMetrics reads what the other reads."""
+    """The strict parser of OpenMetrics reads the same metrics as the parser of the older text."""
     _everything_happens(empty_site)
 
     await empty_site.get("/metrics")
@@ -156,14 +156,14 @@ async def test_both_forms_have_the_same_metrics(empty_site: Site) -> None:
 
     names = [
         {sample.name for family in families for sample in family.samples}
-        for families in (parsed_text(text.text), parsed_openmetrics(strict.text))  # type: ignore[no-untyped-call]  # as it is
+        for families in (parsed_text(text.text), parsed_openmetrics(strict.text))  # type: ignore[no-untyped-call]  # it is untyped
     ]
     assert names[0] == names[1]
     assert "oddsboard_entries" in names[0]
 
 
 async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None:
-    """No more and no less, but for those of the process, which its library documents."""
+    """Each metric of the service is documented, and no other; a library documents those of the process."""
     async with open_site(archived=tmp_path / "archive", kinds=[Kind.BTTS]) as site:
         _everything_happens(site)
         site.publish("alder", match(), match().of_market(Market(Kind.BTTS), (1.9, 2.0)))
@@ -186,7 +186,7 @@ async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None
 
 
 async def test_names_follow_the_conventions(empty_site: Site) -> None:
-    """Each begins with the service's name, and only counters end with `_total`; units are base units."""
+    """A name begins with the service's name, only counters end with `_total`, and units are base units."""
     _everything_happens(empty_site)
 
     families = (await _families(empty_site)).values()
@@ -232,7 +232,7 @@ MOVES: dict[str, tuple[Sample, Callable[[Site], object], float | None, float]] =
 
 @pytest.mark.parametrize("case", MOVES)
 async def test_a_metric_moves_when_its_thing_happens(empty_site: Site, case: str) -> None:
-    """What the service is and does is seen at the next scrape."""
+    """The next scrape shows the present state and counts of the service."""
     sample, happen, before, after = MOVES[case]
     first = (await _samples(empty_site)).get(sample)
 
@@ -242,7 +242,7 @@ async def test_a_metric_moves_when_its_thing_happens(empty_site: Site, case: str
 
 
 async def test_answers_are_counted_by_route_method_and_status(empty_site: Site) -> None:
-    """Never by a client's spelling: neither of a path nor of a method."""
+    """A client's spelling of a path or a method never becomes a label."""
     for path in ("/api/capabilities", "/api/capabilities?x=1", "/a", "/b", "/api/%63apabilities"):
         await empty_site.get(path)
     await empty_site.client.head("/api/capabilities")
@@ -280,14 +280,14 @@ async def test_answers_are_counted_by_route_method_and_status(empty_site: Site) 
 
 
 async def test_links_are_shown_by_each_rule(empty_site: Site) -> None:
-    """Also those that made none, so that a panel of each has a line."""
+    """A rule that made no link is shown as well, so that each rule has a line in a panel."""
     samples = await _samples(empty_site)
 
     assert {*Rule} == {dict(labels)["rule"] for name, labels in samples if name == "oddsboard_links"}
 
 
 async def test_a_bookmaker_has_a_sample_of_each_state(empty_site: Site) -> None:
-    """Its present state is 1, all others are 0."""
+    """The present state has the value 1, all other states have 0."""
     samples = await _samples(empty_site)
 
     states = {
@@ -299,7 +299,7 @@ async def test_a_bookmaker_has_a_sample_of_each_state(empty_site: Site) -> None:
 
 
 async def test_no_text_of_a_plug_in_breaks_them(empty_site: Site) -> None:
-    """A reason may be any text: a hundred are shown, as text that has an encoding."""
+    """A reason may be any text: a hundred reasons are shown, as text that can be encoded."""
     record, text = empty_site.status.bookmakers[CEDAR], 'half a "\ud83d"\n\\ character'
     record.name = text
     record.note_rejected({text: 2, **{str(number): 1 for number in range(200)}})
@@ -315,7 +315,7 @@ async def test_no_text_of_a_plug_in_breaks_them(empty_site: Site) -> None:
 
 
 async def test_two_services_share_no_metric() -> None:
-    """Each has a registry of its own."""
+    """Each service has a registry of its own."""
     async with open_site() as first, open_site() as second:
         first.publish("cedar", match())
         await first.get("/api/odds")
@@ -329,7 +329,7 @@ async def test_two_services_share_no_metric() -> None:
 
 
 async def test_clients_that_wait_are_counted(empty_site: Site) -> None:
-    """As long as they wait, and why a stream began anew."""
+    """A client counts while it waits; a stream that begins anew is counted by its reason."""
     async with streaming(empty_site.base, "?since=1-ffffffff") as connection:
         await connection.named("snapshot")
         during = await _samples(empty_site)
@@ -341,7 +341,7 @@ async def test_clients_that_wait_are_counted(empty_site: Site) -> None:
 
 
 async def test_the_way_of_a_commit_to_the_client_is_timed(empty_site: Site) -> None:
-    """For a client that waits for it; several versions in one message are counted."""
+    """A time is measured for a client that waits for the commit; such a message has one version."""
     async with streaming(empty_site.base) as connection:
         before = await _samples(empty_site)
         await connection.named("snapshot")
@@ -356,7 +356,7 @@ async def test_the_way_of_a_commit_to_the_client_is_timed(empty_site: Site) -> N
 
 
 async def test_messages_of_several_versions_are_counted(empty_site: Site) -> None:
-    """A client that comes back gets all that it missed at once."""
+    """A client that comes back gets all missed versions in one message."""
     for name in ("m1", "m2"):
         empty_site.publish("cedar", match(name))
 
@@ -367,7 +367,7 @@ async def test_messages_of_several_versions_are_counted(empty_site: Site) -> Non
 
 
 async def test_a_client_that_asks_too_often_is_counted() -> None:
-    """And how many clients are remembered."""
+    """The number of known clients is a metric as well."""
     limits = Limits(requests_per_s=0.01, burst=3, trusted_proxies=("127.0.0.1",))
     async with open_site(of_clients=limits) as site:
         for _ in range(5):
@@ -379,7 +379,7 @@ async def test_a_client_that_asks_too_often_is_counted() -> None:
 
 
 async def test_an_archive_is_seen(tmp_path: Path) -> None:
-    """What is written, how late, how much; without an archive there is nothing of it."""
+    """The metrics show the written version, delay, gaps and size; without an archive there are none."""
     async with open_site(archived=tmp_path / "archive") as site:
         version = site.publish("cedar", match())
         archive = site.status.archive
@@ -396,7 +396,7 @@ async def test_an_archive_is_seen(tmp_path: Path) -> None:
 
 
 async def test_the_contract_declares_both_forms(empty_site: Site) -> None:
-    """Their media types and headers are those of the answers."""
+    """The contract has the media types and headers of both answers."""
     contract = await empty_site.json("/openapi.json")
     declared = contract["paths"]["/metrics"]["get"]["responses"]["200"]
     answers = [await empty_site.get("/metrics", accept=accept) for accept in ("*/*", OF_PROMETHEUS)]

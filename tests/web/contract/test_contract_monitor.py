@@ -130,7 +130,7 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
 
 
 async def test_the_monitor_has_what_the_other_probes_say(empty_site: Site) -> None:
-    """Its `ready` and `health` are the bodies of these two, when all is well and when nothing is."""
+    """`ready` and `health` equal the bodies of these two probes, when all is well and when it is not."""
     for _ in range(2):
         ready, health = await empty_site.get("/health/ready"), await empty_site.get("/health")
         monitor = await _strict(empty_site, "/monitor")
@@ -141,7 +141,7 @@ async def test_the_monitor_has_what_the_other_probes_say(empty_site: Site) -> No
 
 
 async def test_the_monitor_shows_when_prices_were_confirmed(empty_site: Site) -> None:
-    """The newest confirmation of a list that is shown; never of collected prices."""
+    """The time is the newest confirmation of a shown list; collected prices have no such time."""
     empty_site.publish("cedar", match())
     at = empty_site.clock.wall
     empty_site.clock.pass_(7)
@@ -155,7 +155,7 @@ async def test_the_monitor_shows_when_prices_were_confirmed(empty_site: Site) ->
 
 
 async def test_the_monitor_shows_which_matches_were_rejected_and_at_what_prices(empty_site: Site) -> None:
-    """Prices that are no numbers of JSON are null."""
+    """A price that JSON has no number for is null."""
     refused = RefusedMatch(match("m7", home="Town", prices=(0.5, nan, 4.0)), Reason.PRICE)
     record = empty_site.status.bookmakers[BookmakerId("alder")]
     record.newest_rejected.note(Scope("league"), [refused], empty_site.clock.wall)
@@ -176,7 +176,7 @@ async def test_the_monitor_shows_which_matches_were_rejected_and_at_what_prices(
 
 
 async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
-    """Rates and latencies are of the last one to two minutes, those of the stats of all commits."""
+    """The monitor's rates and latencies cover the last one to two minutes, the stats' all commits."""
     empty_site.status.bookmakers[BookmakerId("alder")].meter.add(0.001, 5, 0.0)
     empty_site.status.board.commits.add(0.001, 5, 0.0)
     empty_site.clock.pass_(10)
@@ -215,7 +215,7 @@ async def test_null_means_not_measured(empty_site: Site) -> None:
 
 
 async def test_the_stats_count_what_is_on_the_board(site: Site) -> None:
-    """/api/stats counts all entries and those shown in v2, by bookmaker, of the newest version."""
+    """/api/stats counts, for each bookmaker, all entries and those that v2 shows, of the newest version."""
     data = (await _strict(site, "/api/stats"))["data"]
 
     assert (5003, 6) == (data["version"], data["matches"])

@@ -1,4 +1,4 @@
-"""/openapi.json is what is served: paths, parameters, statuses, headers, bodies and examples."""
+"""/openapi.json describes the real service: paths, parameters, answers and examples."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _check(contract: dict[str, Any], path: str, answer: Answered) -> None:
 
 
 async def test_the_contract_is_valid() -> None:
-    """By the published schema of OpenAPI 3.1, every reference leads somewhere."""
+    """The contract follows the schema of OpenAPI 3.1, and every reference leads somewhere."""
     async with showing() as site:
         contract = await _contract(site)
 
@@ -79,7 +79,7 @@ async def test_the_contract_is_valid() -> None:
 
 
 def test_a_success_is_200_or_304() -> None:
-    """But a former id of a fixture leads to the new one."""
+    """The only other success is 303, from a former id of a fixture to the new id."""
     successes = {
         path: {answer.status for answer in operation.answers if answer.status < 400}
         for path, operation in OPERATIONS.items()
@@ -90,7 +90,7 @@ def test_a_success_is_200_or_304() -> None:
 
 
 async def test_the_paths_are_the_endpoints() -> None:
-    """With the parameters that the capabilities list, `format`, and the supported bookmakers."""
+    """Parameters are those of the capabilities and `format`; the enum has the supported bookmakers."""
     async with showing() as site:
         contract, capabilities = await _contract(site), await site.json("/api/capabilities")
     parameters = {
@@ -111,7 +111,7 @@ async def test_the_paths_are_the_endpoints() -> None:
 
 
 async def test_one_market_has_the_published_spelling() -> None:
-    """The pattern of a parameter that takes one market alone allows what is read, and nothing else."""
+    """The pattern of a parameter for one market allows exactly the accepted spellings."""
     numbers = [quarters / 4 for quarters in range(-90, 91)]
     lines = {f"{sign}{line:{form}}" for line in numbers for form in ("g", "", ".2f") for sign in ("", "+")}
     lines |= {"-0", "1.3", "0.255", "00", "05", "main", "", "1e1"}
@@ -139,7 +139,7 @@ def _is_read(text: str) -> bool:
 
 
 async def test_every_answer_is_as_declared() -> None:
-    """Status, headers, media type and body of each path, of a probe that fails, and of each problem."""
+    """Answers of each path, of failing probes and of each problem are as the contract declares."""
     async with showing() as site:
         contract = await _contract(site)
         for path, probe in (await answers(site)).items():
@@ -154,12 +154,12 @@ async def test_every_answer_is_as_declared() -> None:
             path = "/monitor"
         if code in {"stopping", "too_many_streams", "too_many_client_streams"}:
             path = "/api/v2/stream"
-        if CODES[code] not in {404, 405} and code not in BY_PAST:  # those of no path, or of an archive
+        if CODES[code] not in {404, 405} and code not in BY_PAST:  # others have no path, or need an archive
             _check(contract, path if path in contract["paths"] else "/api/v2/odds", probe)
 
 
 async def test_every_answer_of_the_past_is_as_declared(tmp_path: Path) -> None:
-    """With an archive: the list as it was, where a time leads, what is not kept, and what is."""
+    """With an archive: a past list, a redirect from a time, lost versions, and the archive's content."""
     async with showing(archived=tmp_path) as site:
         contract = await _contract(site)
         version = site.published.newest.version
@@ -179,7 +179,7 @@ async def test_every_answer_of_the_past_is_as_declared(tmp_path: Path) -> None:
 
 
 async def test_no_body_has_more_than_is_declared() -> None:
-    """A body that is read into its type and written again is what it was."""
+    """A body that is read into its declared type and written again does not change."""
     async with showing() as site:
         for path, answer in [*(await answers(site)).items(), ("/api/v2/surebets", await surebets())]:
             kind = OPERATIONS[path].answers[0].body
@@ -188,15 +188,15 @@ async def test_no_body_has_more_than_is_declared() -> None:
 
 
 async def test_the_examples_are_real_answers() -> None:
-    """A service that is asked now gives the same, but for ids, titles (Python's), and what it measures.
+    """A service gives these answers now, except for ids, Python's titles, and measured values.
 
-    `python -m tests.support.systems.every_answer` writes them anew.
+    `python -m tests.support.systems.every_answer` writes the examples anew.
     """
     assert _steady(await examples()) == _steady(json.loads(EXAMPLES.read_bytes()))
 
 
 async def test_the_contract_is_served_prepared_and_compressed() -> None:
-    """Its ETag is that of its content; the page for people has the same paths, without scripts."""
+    """The ETag follows the content; the page for people has the same paths, without inline scripts."""
     async with showing() as site:
         plain, packed = [
             await site.raw("GET", "/openapi.json", f"Accept-Encoding: {name}") for name in ("br", "gzip")
@@ -216,7 +216,7 @@ async def test_the_contract_is_served_prepared_and_compressed() -> None:
 
 
 def _steady(value: Any, path: str = "") -> Any:
-    """Return an example without what differs from run to run."""
+    """Return an example without the values that differ from run to run."""
     if isinstance(value, dict):
         return {
             key: ""

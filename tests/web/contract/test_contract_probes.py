@@ -121,7 +121,7 @@ async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
 
 @pytest.mark.parametrize("prices", Prices)
 async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site, prices: Prices) -> None:
-    """A confirmed list counts as live either way; its prices may still be collected."""
+    """A confirmed list counts as live in both cases, although its prices may be collected."""
     empty_site.publish("alder", match())
     empty_site.status.bookmakers[BookmakerId("alder")].source.prices = prices
     health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
@@ -131,7 +131,7 @@ async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site
 
 
 async def test_probes_show_what_kind_of_offer_prices_are(empty_site: Site) -> None:
-    """Of an exchange fees are not included, of a bookmaker there are none; some have terms."""
+    """A bookmaker has no fees; an exchange's prices do not include its fees; some offers have terms."""
     empty_site.publish("alder", match())
     offer = Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED, "For you alone.")
     empty_site.status.bookmakers[BookmakerId("alder")].offer = offer
@@ -173,7 +173,7 @@ async def test_a_failed_attempt_is_retrying(empty_site: Site) -> None:
 
 
 async def test_a_source_may_be_collected_elsewhere(empty_site: Site) -> None:
-    """By another process of the cluster: nothing is wrong here, and nothing begins."""
+    """Another process of the cluster collects the source: this process has no fault and starts nothing."""
     empty_site.status.cluster = ClusterStatus(("replica",), None, leases={SOURCE: "another"})
     _, body = await _probe(empty_site, "/monitor")
 
@@ -184,7 +184,7 @@ async def test_a_source_may_be_collected_elsewhere(empty_site: Site) -> None:
 async def test_silent_collectors_are_named_while_the_server_answers(
     empty_site: Site, error: str | None, silent: list[str]
 ) -> None:
-    """Without an answer of the cluster's server nothing is known of them."""
+    """If the cluster's server does not answer, the state of the collectors is not known."""
     follower = ServerLink("follower", error=error)
     empty_site.status.cluster = ClusterStatus(
         ("replica",), None, follower=follower, leases={SOURCE: "another"}, silent=("another",)
@@ -195,7 +195,7 @@ async def test_silent_collectors_are_named_while_the_server_answers(
 
 
 async def test_a_receiver_of_alerts_that_is_down_warns(empty_site: Site) -> None:
-    """It has its id, counts, and for operators its error, which has no secret."""
+    """The receiver's id and counts are shown; operators also see its error, which has no secret."""
     _all_live(empty_site)
     receiver = ReceiverStatus(failures=2, is_down=True, last_error="status was 500, must be 2xx")
     alerts = empty_site.status.alerts = AlertsStatus(
@@ -214,7 +214,7 @@ async def test_a_receiver_of_alerts_that_is_down_warns(empty_site: Site) -> None
 
 
 async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:
-    """A list that lost 40 of 50 matches is not accepted at first; the old one stays."""
+    """A list that lost 40 of 50 matches is not accepted at first; the old list stays."""
     _all_live(empty_site)
     empty_site.publish("cedar", *BEFORE[:10])
 
@@ -283,7 +283,7 @@ async def test_since_is_when_the_state_began(empty_site: Site) -> None:
 async def test_health_warns_while_a_hundred_events_are_still_to_be_linked(
     empty_site: Site, more: int, expected: str
 ) -> None:
-    """One match stands in several rows until then: after a start, or a large new list."""
+    """After a start or a large new list one match may stand in several rows until it is linked."""
     _all_live(empty_site)
     empty_site.publish("alder", *BEFORE, *(match(f"new{number}") for number in range(more)))
 
@@ -295,7 +295,7 @@ async def test_health_warns_while_a_hundred_events_are_still_to_be_linked(
 
 @pytest.mark.parametrize("path", ["/monitor", "/metrics"])
 async def test_long_answers_to_operators_are_work_for_the_client_alone(site: Site, path: str) -> None:
-    """With 50 bookmakers a client could else have a whole core within its requests a second."""
+    """With 50 bookmakers such answers could otherwise take a whole core within the request limit."""
     own, status = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9)), site_status(NAMES, WALL_0)
     counters = HttpCounters(status.metrics)
     answer = handlers(

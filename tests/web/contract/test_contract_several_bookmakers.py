@@ -1,4 +1,4 @@
-"""Fixtures and surebets of two to twenty bookmakers: the best among these, and what is refused."""
+"""Fixtures and surebets of two to twenty bookmakers: the best prices of these, and refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIXTURES, SUREBETS = "/api/v2/fixtures", "/api/v2/surebets"
 
 
 def _publish(site: Site) -> None:
-    """List a match at three bookmakers, which make a surebet, and a match of the third alone."""
+    """List a match at three bookmakers, whose prices are a surebet, and a match at the third alone."""
     site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
     site.publish("birch", match("m1", prices=(2.0, 3.0, 4.1)))
     site.publish("cedar", match("m1", prices=(2.0, 3.0, 4.2)), match("m2", home="Other"))
@@ -28,7 +28,7 @@ def _publish(site: Site) -> None:
 
 
 async def test_prices_are_those_of_these_bookmakers(empty_site: Site) -> None:
-    """Best prices, book sum and count too; names and fair odds are of all, and so is the version."""
+    """Best prices, book sum and count are of these bookmakers; names, fair odds and version are of all."""
     _publish(empty_site)
     whole = await empty_site.json(FIXTURES)
     some = await empty_site.json(f"{FIXTURES}?bookmaker=alder,birch")
@@ -46,7 +46,7 @@ async def test_prices_are_those_of_these_bookmakers(empty_site: Site) -> None:
 
 
 async def test_surebet_is_that_of_these_bookmakers(empty_site: Site) -> None:
-    """The most profitable of their own, `since` when the fixture has one; without one no row."""
+    """Their best surebet is shown, with the fixture's `since`; without a surebet the list has no row."""
     _publish(empty_site)
     (whole,) = (await empty_site.json(SUREBETS))["fixtures"]
     (some,) = (await empty_site.json(f"{SUREBETS}?bookmaker=alder,birch"))["fixtures"]
@@ -68,7 +68,7 @@ async def test_surebet_is_that_of_these_bookmakers(empty_site: Site) -> None:
 
 
 async def test_each_choice_of_bookmakers_has_a_tag_of_its_own(empty_site: Site) -> None:
-    """Whatever their order; the same tag is the same bytes in each coding."""
+    """The order of the bookmakers does not matter; equal tags have equal bytes in each coding."""
     _publish(empty_site)
     queries = ("", "?bookmaker=alder,birch", "?bookmaker=birch,alder", "?bookmaker=alder%2Ccedar")
     plain, some, same, other = [await empty_site.get(FIXTURES + query) for query in queries]
@@ -85,7 +85,7 @@ async def test_each_choice_of_bookmakers_has_a_tag_of_its_own(empty_site: Site) 
 
 
 async def test_surebet_of_some_bookmakers_ends_with_its_own_legs(empty_site: Site) -> None:
-    """Without a version: that of all stands. What is known by then is not what was known before."""
+    """This end has no version of its own, as the surebet of all stays; the tag changes all the same."""
     site = empty_site
     site.publish("birch", match("m1", prices=(2.3, 3.3, 3.9)), stale_after_s=100)
     site.clock.pass_(20)
@@ -105,7 +105,7 @@ async def test_surebet_of_some_bookmakers_ends_with_its_own_legs(empty_site: Sit
 
 
 async def test_nothing_is_served_while_none_of_these_serves(empty_site: Site) -> None:
-    """As for a single bookmaker: 503."""
+    """The answer is 503, as for a single bookmaker."""
     empty_site.publish("cedar", match("m1"))
     answers = [
         await empty_site.get(f"{FIXTURES}?bookmaker={names}") for names in ("alder,birch", "alder,cedar")
@@ -133,7 +133,7 @@ async def test_nothing_is_served_while_none_of_these_serves(empty_site: Site) ->
     ],
 )
 async def test_other_choices_are_refused(empty_site: Site, target: str) -> None:
-    """Unknown, repeated or empty names, and several where there is one: in lists of odds and changes."""
+    """Unknown, repeated or empty names are refused, and several names where one is allowed."""
     empty_site.publish("alder", match("m1"))
     response = await empty_site.get(target)
 
@@ -141,7 +141,7 @@ async def test_other_choices_are_refused(empty_site: Site, target: str) -> None:
 
 
 def test_there_are_at_most_twenty() -> None:
-    """In the order of the configuration, whatever the order of the query."""
+    """The bookmakers are in the order of the configuration, whatever the order of the query is."""
     known = [BookmakerId(f"b{number}") for number in range(21)]
 
     assert tuple(known[:20]) == Query(f"bookmaker={','.join(known[19::-1])}".encode()).bookmakers(known)

@@ -1,6 +1,6 @@
 """How often a client may ask, on a real socket.
 
-The peer is a trusted proxy, as nginx on the same machine is one.
+The peer is a trusted proxy, such as nginx on the same machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMITS = Limits(
     max_streams_per_client=2,
     trusted_proxies=("127.0.0.1",),
 )
-"""After its burst a client waits 100 s, longer than any test takes."""
+"""After its burst a client must wait 100 s, longer than any test takes."""
 
 ONE, OTHER = "198.51.100.1", "198.51.100.2"
 POLICY = '"client";q=3;w=300'
@@ -60,7 +60,7 @@ async def _http(site: Site) -> Any:
 
 
 async def test_a_client_above_its_burst_gets_429(site: Site) -> None:
-    """With when to ask again, in the header for all and in the fields of the draft."""
+    """The refusal says when to ask again, in Retry-After and in the fields of the draft."""
     answers = [await _ask(site, ONE) for _ in range(BURST + 2)]
 
     assert [200] * BURST + [429] * 2 == [answer.status for answer in answers]
@@ -86,7 +86,7 @@ async def test_a_client_above_its_burst_gets_429(site: Site) -> None:
 
 
 async def test_one_that_asks_all_the_time_leaves_the_others_alone(site: Site) -> None:
-    """Of 300 requests of one client its burst is answered, and each of the other's (faults.md, G7)."""
+    """Of one client's 300 requests its burst is answered, and all of the other client's (faults.md, G7)."""
     seen = {ONE: Counter[int](), OTHER: Counter[int]()}
     for number in range(300):
         for client in (ONE, OTHER) if number % 100 == 50 else (ONE,):
@@ -98,7 +98,7 @@ async def test_one_that_asks_all_the_time_leaves_the_others_alone(site: Site) ->
 
 
 async def test_a_refusal_is_counted_in_the_answers(site: Site) -> None:
-    """Under one name, whatever path was asked for; and the table of clients has both."""
+    """Refusals count under one name for all paths; the table of clients has both clients."""
     await _use_up(site, ONE)
     for path in ("/api/v2/odds", "/nowhere"):
         assert 429 == (await _ask(site, ONE, path)).status
@@ -109,7 +109,7 @@ async def test_a_refusal_is_counted_in_the_answers(site: Site) -> None:
 
 @pytest.mark.parametrize("trusted", [(), ("10.0.0.0/8", "::1", "local")])
 async def test_a_forged_address_is_ignored_from_any_other_peer(trusted: tuple[str, ...]) -> None:
-    """Only a trusted proxy forwards (faults.md, F11). This machine is exempt, and has no fields."""
+    """Only a trusted proxy forwards (faults.md, F11). This machine has no limit, and no fields."""
     limits = Limits(requests_per_s=0.01, burst=1, max_streams_per_client=0, trusted_proxies=trusted)
     async with open_site(of_clients=limits) as site:
         for path in ("/api/v2/odds", "/health/live", "/nowhere") * 3:
@@ -125,7 +125,7 @@ async def test_a_forged_address_is_ignored_from_any_other_peer(trusted: tuple[st
 
 
 async def test_what_is_forged_in_front_of_the_proxys_own_line_is_ignored(site: Site) -> None:
-    """A client that invents another address for each request is still one client."""
+    """A client that invents a new address for each request is still one client."""
     answers = [await _ask(site, f"6.6.6.{number}, {ONE}") for number in range(BURST + 2)]
 
     assert [200] * BURST + [429] * 2 == [answer.status for answer in answers]
@@ -134,7 +134,7 @@ async def test_what_is_forged_in_front_of_the_proxys_own_line_is_ignored(site: S
 @pytest.mark.parametrize("by", ["GET", "HEAD"])
 @pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready"])
 async def test_probes_are_never_refused(site: Site, path: str, by: str) -> None:
-    """Not even those of a client that is refused everything else (faults.md, G8)."""
+    """Even a client that gets 429 for everything else is answered (faults.md, G8)."""
     await _use_up(site, ONE)
 
     answers = [await _ask(site, ONE, path, by=by) for _ in range(5)]
@@ -161,7 +161,7 @@ async def test_probes_are_never_refused(site: Site, path: str, by: str) -> None:
     ],
 )
 async def test_everything_else_counts(site: Site, by: str, path: str, status: int) -> None:
-    """Whatever the method and the answer."""
+    """Each request counts, whatever its method and its answer."""
     answers = [await _ask(site, ONE, path, by=by) for _ in range(BURST + 1)]
 
     assert [status] * BURST + [429] == [answer.status for answer in answers]
@@ -170,7 +170,7 @@ async def test_everything_else_counts(site: Site, by: str, path: str, status: in
 
 
 async def test_an_answer_without_news_has_the_fields(site: Site) -> None:
-    """304 counts, for it costs nearly as much."""
+    """A 304 counts as well, because it costs nearly as much as a 200."""
     tag = (await _ask(site, ONE)).headers["etag"]
 
     answered = await _ask(site, ONE, "/api/v2/odds", f"If-None-Match: {tag}")
@@ -182,7 +182,7 @@ async def test_an_answer_without_news_has_the_fields(site: Site) -> None:
 
 
 async def test_a_refusal_of_the_gate_counts(site: Site) -> None:
-    """A client that sends nonsense is a client; the secret path of the gate's refusals is not shown."""
+    """A refusal of the gate counts for its client; the gate's secret path is not shown."""
     answers = [await _ask(site, ONE, "/?" + "a&" * 20) for _ in range(BURST + 1)]
 
     assert [400] * BURST + [429] == [answer.status for answer in answers]
@@ -191,7 +191,7 @@ async def test_a_refusal_of_the_gate_counts(site: Site) -> None:
 
 
 async def test_a_stream_that_comes_back_is_never_refused(site: Site) -> None:
-    """An EventSource that is answered by anything but 200 gives up, so opening one costs nothing."""
+    """An EventSource that gets anything but 200 gives up, so opening a stream costs nothing."""
     await _use_up(site, ONE)
     for _ in range(200):
         async with streaming(site.base, "", f"X-Forwarded-For: {ONE}") as connection:
@@ -203,7 +203,7 @@ async def test_a_stream_that_comes_back_is_never_refused(site: Site) -> None:
 
 
 async def test_a_client_has_so_many_streams_at_a_time(site: Site) -> None:
-    """Waits for changes are among them. Another client has its own, and one that ends makes room."""
+    """Waits for changes count, too. Another client has its own places; an ended stream frees a place."""
     waiting, line = "/api/v2/changes?since=5001&wait=30", f"X-Forwarded-For: {ONE}"
     async with AsyncExitStack() as streams:
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""An entry that cannot be encoded removes its own list only, in a commit of its own."""
+"""An entry that cannot be encoded removes only the list that it is in, in a commit of its own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_other_bookmakers_are_served(empty_site: Site, path: str, coding: 
     ids=lambda changes: next(iter(changes)),
 )
 async def test_every_kind_of_encoding_error_is_handled(empty_site: Site, changes: dict[str, Any]) -> None:
-    """Bad text and bad numbers raise errors of different types."""
+    """Wrong text and wrong numbers raise errors of different types."""
     empty_site.publish("cedar", GOOD)
     empty_site.publish("alder", _bad(**changes))
 
@@ -84,7 +84,7 @@ async def test_a_stream_stays_open(empty_site: Site) -> None:
 
 
 async def test_a_rejected_entry_that_changed_lists_is_removed_once(empty_site: Site) -> None:
-    """Moving to another list was no visible change, so the removal is of the entry as it was before."""
+    """The move to another list was no visible change, so the removal is of the former entry."""
     before = empty_site.publish("cedar", GOOD)
     empty_site.apply(batch([_bad()], bookmaker="alder", scope="one", received_mono=1.0))
     empty_site.apply(batch([_bad()], bookmaker="alder", scope="two", received_mono=1.0))
@@ -105,7 +105,7 @@ async def test_the_next_valid_list_is_shown(empty_site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/health", "/monitor", "/api/stats"])
 async def test_probes_answer_whatever_a_record_holds(empty_site: Site, path: str) -> None:
-    """A value that a plug-in left in its record and that JSON lacks is shown as text."""
+    """A value that a plug-in left in its record, and that JSON cannot have, is shown as text."""
     empty_site.publish("cedar", GOOD)
     for status in empty_site.status.bookmakers.values():
         status.errors = {Fraction(1): Fraction(2)}  # type: ignore[dict-item]

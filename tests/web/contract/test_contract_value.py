@@ -24,7 +24,7 @@ FAIR, HIGH = (1.9, 3.8, 3.8), (2.1, 3.6, 3.5)
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    """Serve a match that four bookmakers list, of whom one has a high price, also of a total."""
+    """Serve a match and a total at four bookmakers, of which one has high prices."""
     async with open_site(names=NAMES, kinds=[*Kind]) as site:
         for name in NAMES:
             listed(site, name, HIGH if name == "alder" else FAIR)
@@ -34,7 +34,7 @@ async def site() -> AsyncIterator[Site]:
 def listed(
     site: Site, name: str, prices: tuple[float, ...], begins: float = 7200, home: str = "Home"
 ) -> None:
-    """List the match and its total at a bookmaker; the others' lists hold for 20 s, the first for 60 s."""
+    """List the match and its total at a bookmaker; alder's list holds for 60 s, the others' for 20 s."""
     derby = match("m1", home=home, prices=prices, start_time=int(WALL_0 + begins))
     total = derby.of_market(parsed("over_under:3"), (2.05, 1.8) if prices == HIGH else (1.9, 1.9))
     site.publish(name, derby, total, stale_after_s=60.0 if name == "alder" else 20.0)
@@ -47,7 +47,7 @@ async def values(site: Site, query: str = "") -> list[dict[str, Any]]:
 
 
 async def test_a_value_says_price_reference_and_gain(site: Site) -> None:
-    """Of all members; a Kelly share of 0.05 at most."""
+    """A value has all its members; the Kelly share is at most 0.05."""
     body = await site.json(VALUE)
     (found,) = body["values"]
 
@@ -65,7 +65,7 @@ async def test_a_value_says_price_reference_and_gain(site: Site) -> None:
 
 
 async def test_a_confirmation_has_milliseconds(site: Site) -> None:
-    """The list and a new price's change have the same time."""
+    """The time is rounded as the time of a price's change is, so that both are equal for a new price."""
     site.clock.pass_(1.23456)
     listed(site, "alder", HIGH)
 
@@ -90,12 +90,12 @@ async def test_a_confirmation_has_milliseconds(site: Site) -> None:
     ],
 )
 async def test_filters_choose_values(site: Site, query: str, count: int) -> None:
-    """By value, reference, bookmaker, league and market; `any` is every line of every market."""
+    """The filters are value, reference, bookmaker, league and market; `any` means all lines and markets."""
     assert count == len(await values(site, query))
 
 
 async def test_any_market_is_1x2_where_nothing_else_is_read() -> None:
-    """A client need not know which kinds of market the service reads."""
+    """`market=any` works, so a client need not know which kinds of market the service reads."""
     async with open_site(names=NAMES) as site:
         for name in NAMES:
             site.publish(name, match("m1", prices=HIGH if name == "alder" else FAIR))
@@ -105,7 +105,7 @@ async def test_any_market_is_1x2_where_nothing_else_is_read() -> None:
 
 
 async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Site) -> None:
-    """The tag is another, no cache keeps the list, and only doubted values have too old prices."""
+    """The tag changes, no cache keeps the list, and only `doubted=1` shows values of too old prices."""
     before = await site.get(VALUE)
     again = await site.get(VALUE, if_none_match=before.headers["etag"])
     version = site.published.newest.version
@@ -127,7 +127,7 @@ async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Sit
 
 
 async def test_values_end_at_the_kick_off_and_with_a_failed_attempt(site: Site) -> None:
-    """Neither is a change of prices."""
+    """Neither the kick-off nor a failed attempt changes a price."""
     board = site.published.board()
     board.fail(BookmakerId("alder"), Scope("league"), site.clock.now().mono)
     site.published.commit(board)
@@ -144,7 +144,7 @@ async def test_values_end_at_the_kick_off_and_with_a_failed_attempt(site: Site) 
 
 
 async def test_a_consensus_of_too_few_companies_is_noted() -> None:
-    """The list is empty then, whatever the prices; with a reference it is not."""
+    """The list is then empty at any prices; with a reference the list is not empty."""
     async with open_site() as site:
         site.publish("alder", match("m1", prices=HIGH))
         site.publish("birch", match("m1", prices=FAIR))
@@ -156,7 +156,7 @@ async def test_a_consensus_of_too_few_companies_is_noted() -> None:
 
 
 async def test_pandas_reads_the_same_values_as_a_table(site: Site) -> None:
-    """In the same order, with a tag of their own; a formula is a text."""
+    """The rows have the order of the JSON and a tag of their own; a formula becomes text."""
     for name in NAMES:
         listed(site, name, HIGH if name == "alder" else FAIR, home="=1+1")
     path = f"{VALUE}?market=any&doubted=1"

@@ -17,7 +17,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 
 @VIEW
 async def test_a_view_has_the_version_of_its_own_last_change(site: Site, view: str) -> None:
-    """With the board at 5003 birch has 5002, and in v2, which shows none of its entries, 5000."""
+    """At board version 5003 birch has 5002, but 5000 in v2, which shows none of birch's entries."""
     expected = {"/api/odds?bookmaker=birch": 5002, "/api/v2/odds?bookmaker=birch": 5000}.get(view, 5003)
 
     assert expected == (await site.json(view))["version"]

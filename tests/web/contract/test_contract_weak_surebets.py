@@ -1,4 +1,4 @@
-"""Weak surebets over HTTP (docs/api.md): bets on a whole line, which never lose and mostly gain."""
+"""Weak surebets over HTTP (docs/api.md): bets on a whole line that never lose and usually gain."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ async def site() -> AsyncIterator[Site]:
 
 
 def of(market: str, odds: Sequence[float], match_id: str = "m1") -> Match:
-    """Return a market of a match."""
+    """Return a market of a match with these odds."""
     return match(match_id).of_market(parsed(market), tuple(odds))
 
 
 async def listed(site: Site, market: str = WHOLE, first: Sequence[float] = (2.2, 1.8)) -> None:
-    """List a market at two bookmakers, whose best prices are `first[0]` and 2.1, and let it stand."""
+    """List a market at two bookmakers, with best prices `first[0]` and 2.1, and let time pass."""
     site.publish("alder", match("m1"), of(market, first))
     site.publish("birch", match("m1"), of(market, (1.8, 2.1)))
     await stood(site)
 
 
 async def stood(site: Site) -> None:
-    """Let what there is stand for long enough."""
+    """Let the listed prices stay long enough for a surebet."""
     site.clock.pass_(2)
     site.apply()
 
 
 async def test_a_weak_surebet_has_a_profit_of_nothing_and_the_usual_one(site: Site) -> None:
-    """Three goals return all stakes; every other number gains as much as is usual."""
+    """Exactly three goals return all stakes; any other number of goals gives the usual gain."""
     await listed(site)
     (fixture,) = (await site.json(f"{SUREBETS}?market={WHOLE}&weak=1&total=100"))["fixtures"]
     surebet, usual = fixture["surebet"], 1 / (1 / 2.2 + 1 / 2.1) - 1
@@ -62,7 +62,7 @@ async def test_a_weak_surebet_has_a_profit_of_nothing_and_the_usual_one(site: Si
 
 
 async def test_without_weak_nothing_is_shown_of_a_whole_line(site: Site) -> None:
-    """It makes no version of the lists that do not show it, and changes no byte of them."""
+    """A weak surebet makes no new version and no other bytes of lists without `weak=1`."""
     site.publish("alder", match("m1"), of(WHOLE, (2.2, 1.8)))
     site.publish("birch", match("m1"), of(WHOLE, (1.8, 2.1)))
     paths = [
@@ -94,7 +94,7 @@ async def test_without_weak_nothing_is_shown_of_a_whole_line(site: Site) -> None
 
 @pytest.mark.parametrize("market", ["", "1x2", HALF, "btts", "1x2,btts"])
 async def test_where_no_stake_is_returned_weak_changes_nothing(site: Site, market: str) -> None:
-    """It is the same list, with the same tag."""
+    """Without such lines `weak=1` gives the same list with the same tag."""
     await listed(site, HALF)
     asked = f"{SUREBETS}?market={market}" if market else f"{SUREBETS}?"
     plain, weak = [await site.get(f"{asked}{more}") for more in ("", "&weak=1")]
@@ -104,7 +104,7 @@ async def test_where_no_stake_is_returned_weak_changes_nothing(site: Site, marke
 
 @pytest.mark.parametrize("market", ["over_under:main", "any", f"{WHOLE},{HALF}", WHOLE])
 async def test_tags_with_and_without_weak_differ(site: Site, market: str) -> None:
-    """They may have the same version; each answers 304 to its own tag alone."""
+    """Both lists may have the same version; each answers 304 only to its own tag."""
     await listed(site)
     paths = [f"{SUREBETS}?market={market}{more}" for more in ("", "&weak=1")]
     tags = [(await site.get(path)).headers["etag"] for path in paths]
@@ -114,7 +114,7 @@ async def test_tags_with_and_without_weak_differ(site: Site, market: str) -> Non
 
 
 async def test_weak_and_other_surebets_stand_in_one_list_of_any_market(site: Site) -> None:
-    """Those that gain for certain are as they are without."""
+    """Surebets with a certain gain are the same with and without `weak=1`."""
     site.publish("alder", match("m1"), of(HALF, (2.2, 1.8)), of(WHOLE, (2.4, 1.7)), of(LEVEL, (2.1, 1.9)))
     site.publish("birch", match("m1"), of(HALF, (1.8, 2.2)), of(WHOLE, (2.0, 2.0)), of(LEVEL, (2.05, 1.98)))
     await stood(site)
@@ -129,7 +129,7 @@ async def test_weak_and_other_surebets_stand_in_one_list_of_any_market(site: Sit
 
 
 async def test_changes_lead_to_the_end_of_a_weak_surebet(site: Site) -> None:
-    """It leaves with its reason, of one market and of all."""
+    """The removal has its reason, in a list of one market and in a list of any market."""
     await listed(site)
     for market in (WHOLE, "any"):
         asked = f"view=surebets&market={market}&weak=1"
@@ -149,7 +149,7 @@ async def test_changes_lead_to_the_end_of_a_weak_surebet(site: Site) -> None:
 
 
 async def test_a_weak_surebet_ends_when_a_leg_is_too_old(site: Site) -> None:
-    """By itself, in a version of its own, as any other."""
+    """The end comes by time alone and has a version of its own, as for any surebet."""
     await listed(site)
     path = f"{SUREBETS}?market={WHOLE}&weak=1"
     first = await site.json(path)
@@ -165,7 +165,7 @@ async def test_a_weak_surebet_ends_when_a_leg_is_too_old(site: Site) -> None:
 
 
 async def test_the_stream_has_weak_surebets(site: Site) -> None:
-    """Its snapshot is the list."""
+    """The snapshot of the stream equals the list."""
     await listed(site)
     async with streaming(site.base, f"?view=surebets&market={WHOLE}&weak=1") as connection:
         first = await connection.event()
@@ -175,7 +175,7 @@ async def test_the_stream_has_weak_surebets(site: Site) -> None:
 
 
 async def test_some_bookmakers_have_a_weak_surebet_of_their_own(site: Site) -> None:
-    """It is of their prices alone."""
+    """The surebet is made of the prices of the chosen bookmakers only."""
     site.publish("cedar", match("m1"), of(WHOLE, (2.3, 1.7)))
     await listed(site)
     found = {}
@@ -190,7 +190,7 @@ async def test_some_bookmakers_have_a_weak_surebet_of_their_own(site: Site) -> N
 
 
 async def test_a_weak_surebet_that_is_too_good_is_doubted(site: Site) -> None:
-    """By what it usually gains; the version moves also when a weak one begins."""
+    """The usual gain decides on the doubt."""
     site.publish("alder", match("m1"), of(WHOLE, (2.4, 1.85)))
     site.publish("birch", match("m1"), of(WHOLE, (1.95, 2.4)))
     await stood(site)
@@ -206,7 +206,7 @@ async def test_a_weak_surebet_that_is_too_good_is_doubted(site: Site) -> None:
 
 
 async def test_the_list_with_doubted_ones_has_another_tag_when_a_weak_one_begins(site: Site) -> None:
-    """Though no fixture changed otherwise."""
+    """The tag changes although no fixture changed."""
     site.publish("alder", match("m1"), of(WHOLE, (2.2, 1.8)))
     site.publish("birch", match("m1"), of(WHOLE, (1.8, 2.1)))
     path = f"{SUREBETS}?market={WHOLE}&weak=1&doubted=1"
@@ -229,7 +229,7 @@ async def test_the_list_with_doubted_ones_has_another_tag_when_a_weak_one_begins
     ],
 )
 async def test_weak_is_1_and_of_surebets(site: Site, path: str) -> None:
-    """Anything else is refused."""
+    """Any other value of `weak`, or `weak` elsewhere, is refused."""
     answer = await site.get(path)
 
     assert (400, "invalid_weak") == (answer.status_code, answer.json()["code"])

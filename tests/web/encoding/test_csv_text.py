@@ -1,4 +1,4 @@
-"""Cells of CSV: spreadsheets read each as it is meant, and run none of them."""
+"""Cells of CSV: a spreadsheet reads each cell as its value, and runs none as a formula."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ RUN = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
     ],
 )
 def test_a_value_is_shown_plainly(value: object, shown: str) -> None:
-    """Numbers without exponent; a text that may be read as a formula has an apostrophe in front."""
+    """Numbers have no exponent; a text that may be read as a formula has an apostrophe before it."""
     assert shown == cell(value)
 
 
 @given(st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1)))
 def test_whatever_a_text_is_it_comes_back_and_is_no_formula(table: list[list[str]]) -> None:
-    """By the reader of Python's library; only the apostrophe is added."""
+    """Python's own reader gives back each text; only an apostrophe may be added."""
     read = [*csv.reader(StringIO(rows(table).decode(), newline=""), strict=True)]
 
     assert table == [
@@ -52,7 +52,7 @@ def test_whatever_a_text_is_it_comes_back_and_is_no_formula(table: list[list[str
 
 
 def test_a_time_is_utc_and_never_later_than_the_moment() -> None:
-    """Cut to whole seconds; unknown is empty."""
+    """A time is cut to whole seconds; an unknown time is an empty cell."""
     assert ("2026-12-05 15:00:00", "1969-12-31 23:59:59", "") == (
         utc(datetime(2026, 12, 5, 15, tzinfo=UTC).timestamp() + 0.999),
         utc(-0.5),

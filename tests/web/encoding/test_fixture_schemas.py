@@ -33,10 +33,10 @@ NAMES = {name: name.title() for name in (ALDER, BIRCH, CEDAR)}
 
 
 class AllAreOne(EqualNames):
-    """A linker to which all events are of one match."""
+    """A linker for which all events are of one match."""
 
     def match_of(self, event: Event) -> object:
-        """Return the same for each."""
+        """Return the same match for each event."""
         del event
         return None
 
@@ -46,7 +46,7 @@ def _decoded(value: object) -> Any:
 
 
 def _pair(first: Match, second: Match, board: LinkedBoard | None = None) -> LinkedBoard:
-    """Return a board with a match of two sources."""
+    """Return a board on which two sources list a match."""
     board = board or LinkedBoard()
     board.apply(batch([first], bookmaker=ALDER))
     board.apply(batch([second], bookmaker=BIRCH))
@@ -55,14 +55,14 @@ def _pair(first: Match, second: Match, board: LinkedBoard | None = None) -> Link
 
 
 def _shown(board: LinkedBoard, alder: BookmakerInfo = ROSTER[ALDER]) -> Any:
-    """Return the JSON of the only fixture, with such a bookmaker."""
+    """Return the JSON of the only fixture, with these settings of alder."""
     (fixture,) = board.fixtures()
     settings = FixtureSettings(roster_of({**ROSTER, ALDER: alder}))
     return _decoded(fixture_v2(fixture, NAMES, settings, None, ()))
 
 
 def _linked(first: Match | None = None) -> LinkedBoard:
-    """Return a board with a match of two sources whose prices are a surebet that is shown."""
+    """Return a board on which two sources list a match; their prices are a surebet that is shown."""
     usual = match("a", prices=(2.2, 3.9, 3.0)), match("b", league=None, prices=(2.0, 3.0, 4.2))
     board = _pair(first or usual[0], usual[1])
     board.now = Instant(2.0, WALL_0 + 2)
@@ -71,7 +71,7 @@ def _linked(first: Match | None = None) -> LinkedBoard:
 
 
 def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
-    """The share of a net win that its bookmaker keeps, 0 where none is configured; the price is gross."""
+    """The commission is the kept share of a net win, 0 by default; the price is before the commission."""
     taking = BookmakerInfo(ROSTER[ALDER].source, commission=0.05)
     legs = _shown(_linked(), alder=taking)["surebet"]["legs"]
 
@@ -81,7 +81,7 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
 
 
 def test_leg_of_a_prediction_market_has_its_fee_and_its_largest_stake() -> None:
-    """Both are left out where there are none; the profit is after the fee, the price before it."""
+    """A leg without a fee or a largest stake leaves out the member; the profit is after the fee."""
     taking = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), fee_rate=0.03, max_stake=10.0)
     surebet = _shown(_linked(taking))["surebet"]
 
@@ -94,7 +94,7 @@ def test_leg_of_a_prediction_market_has_its_fee_and_its_largest_stake() -> None:
 
 
 def test_legs_of_bookmakers_of_one_name_are_told_apart() -> None:
-    """Each has the id of its entry: what is staked at two bookmakers is settled apart."""
+    """Each leg has the id of its entry: bets at two bookmakers are settled separately."""
     (fixture,) = _linked().fixtures()
 
     found = _decoded(fixture_v2(fixture, dict.fromkeys(NAMES, "Betfair"), TERMS, None, ()))
@@ -107,7 +107,7 @@ def test_legs_of_bookmakers_of_one_name_are_told_apart() -> None:
 
 
 def test_link_has_the_names_of_its_own_source() -> None:
-    """Each event as its source lists it, whatever names the fixture has."""
+    """Each link has the names of its event at the source, whatever names the fixture has."""
     (fixture,) = _linked().fixtures()
 
     events = {member.key: event_of(fixture, member.key, TERMS.roster) for member in fixture.members}
@@ -121,7 +121,7 @@ def test_link_has_the_names_of_its_own_source() -> None:
 
 
 def test_price_gap_of_a_link_is_that_of_the_prices_shown() -> None:
-    """They may have moved since the two were linked."""
+    """The prices may have moved since the two events were linked."""
     board = _linked()
     gaps = []
     for prices in ((2.0, 3.0, 4.2), (2.2, 3.9, 3.0)):
@@ -142,7 +142,7 @@ def test_price_gap_of_a_link_is_that_of_the_prices_shown() -> None:
     [(Certainty.SURE, (3.5, 3.4, 2.2), "sure"), (Certainty.LIKELY, (2.2, 3.4, 3.5), "likely")],
 )
 def test_link_is_sure_if_a_surebet_may_rest_on_it(certainty: Certainty, prices: Odds, link: str) -> None:
-    """Whatever the prices: what they doubt is another matter."""
+    """The prices do not matter for the link: a price in doubt has a member of its own."""
     board = LinkedBoard()
     board.linker.certainty = certainty
     found = _shown(_pair(match("a", prices=(2.2, 3.4, 3.5)), match("b", prices=prices), board))
@@ -152,7 +152,7 @@ def test_link_is_sure_if_a_surebet_may_rest_on_it(certainty: Certainty, prices: 
 
 
 def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
-    """Names, league and kick-off where they differ from the fixture's, and nothing where they do not."""
+    """An entry has names, league and kick-off only where they differ from those of the fixture."""
     other = match("b", home="Home FC", league=None)
     found = _shown(_pair(match("a", start_time=None), other, LinkedBoard(linker=AllAreOne())))
 
@@ -170,14 +170,14 @@ def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
 def test_fixture_is_in_play_if_any_source_says_so(
     *, said: tuple[bool | None, bool | None], shown: bool | None
 ) -> None:
-    """It says nothing where no source says anything."""
+    """The member is left out if no source says whether the match is in play."""
     first, second = (match(name, in_play=told) for name, told in zip("ab", said, strict=True))
 
     assert shown == _shown(_pair(first, second)).get("in_play")
 
 
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
-    """Nobody vouches for those; where a live price is as high there is no mark."""
+    """Nobody can bet at collected prices; if a live price is as high, there is no mark."""
     board = _pair(match("a", prices=(2.5, 3.5, 4.0)), match("b", prices=(2.0, 3.5, 4.2)))
     found = _shown(board, alder=BookmakerInfo(TWO, Prices.COLLECTED))
 
@@ -191,7 +191,7 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
 
 
 def test_entry_has_the_page_of_its_bookmaker_alone() -> None:
-    """Where a source gives one."""
+    """An entry has a page only if its source gives one."""
     paged = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), url="https://some.example/7")
     entries = _shown(_linked(paged))["entries"]
 
@@ -215,7 +215,7 @@ def test_new_page_of_a_match_changes_fixtures_and_no_list() -> None:
 
 
 def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
-    """Its entry is shown all the same, and counts where the other is not asked for."""
+    """The outdone entry is shown, and its prices count if the other bookmaker is not asked for."""
     (fixture,) = _linked().fixtures()
     fixture = msgspec.structs.replace(fixture, outdone={ALDER: BIRCH})
     alone = Part({ALDER: fixture.entries[ALDER]}, None)

@@ -1,4 +1,4 @@
-"""The JSON of fixtures and of their links: what is kept of it, and what becomes of a bad entry."""
+"""The JSON of fixtures and of their links: which parts are kept, and what a bad entry causes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = {ALDER: "Alder", BIRCH: "Birch", CEDAR: "Cedar"}
 
 
 def test_name_that_cannot_be_encoded_takes_its_own_list_off() -> None:
-    """A fixture has the names of its first source; that of another can be bad."""
+    """A fixture has the names of its first source; the names of another source can be bad."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.apply(batch([match("b", league="\ud800")], bookmaker=BIRCH))
@@ -41,7 +41,7 @@ def test_name_that_cannot_be_encoded_takes_its_own_list_off() -> None:
 
 
 def test_prices_that_cannot_be_reckoned_with_take_their_list_off() -> None:
-    """As what cannot be encoded does: everything else is served."""
+    """The list is rejected as if it could not be encoded; everything else is served."""
     board = LinkedBoard()
     board.apply(batch([match("a", prices=(5e-324, 3.5, 4.0))], bookmaker=ALDER))
     (fixture,) = board.fixtures()
@@ -53,7 +53,7 @@ def test_prices_that_cannot_be_reckoned_with_take_their_list_off() -> None:
 
 
 def test_json_is_made_once_for_a_fixture() -> None:
-    """Only that of the fixture that changed is made again."""
+    """Only the JSON of a changed fixture is made again."""
     board = LinkedBoard()
     board.apply(batch([match("a"), match("b")], bookmaker=ALDER))
     segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
@@ -70,7 +70,7 @@ def test_json_is_made_once_for_a_fixture() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
-    """What is kept of bookmakers whose prices stayed makes no difference, whoever comes and goes."""
+    """Kept parts, of bookmakers whose prices stayed, do not change the JSON, whoever appears or leaves."""
     board, random, names = LinkedBoard(), Random(seed), NAMES
     kept, has_fair = FixtureSegments(names), False
     for _ in range(30):
@@ -122,9 +122,9 @@ A, B, C, D, E = (BookmakerId(f"book-{letter}") for letter in "abcde")
 @pytest.mark.parametrize(
     ("company", "listed", "changes"),
     [
-        # The fair price of home rises with lower prices of three, so that a fourth is believed.
+        # Three lower prices raise the fair price of home, so that the fourth price is believed.
         ("", {A: USUAL, B: USUAL, C: USUAL, D: (2.7, 3.3, 3.7), E: BEST}, [(A, LOW), (B, LOW), (C, LOW)]),
-        # The other bookmaker of a company is confirmed later, so that the best prices count no more.
+        # B of the same company is confirmed later, so that A's best prices do not count any more.
         ("bet", {B: LOW, A: BEST, C: USUAL, D: USUAL}, [(B, LOWER)]),
         ("", {A: USUAL, C: BEST}, [(A, BEST), (A, USUAL), (C, USUAL), (A, LOW), (C, BEST)]),
     ],
@@ -132,7 +132,7 @@ A, B, C, D, E = (BookmakerId(f"book-{letter}") for letter in "abcde")
 def test_best_prices_follow_what_they_depend_on(
     company: str, listed: Mapping[BookmakerId, Odds], changes: Sequence[tuple[BookmakerId, Odds]]
 ) -> None:
-    """They are kept where no price that changed is as high, and follow doubts and companies as well."""
+    """Best prices are kept if no changed price is as high; they also follow doubts and companies."""
     infos = {name: BookmakerInfo(TWO, company=company if name in {A, B} else "") for name in listed}
     terms, names = FixtureSettings(roster_of(infos)), dict.fromkeys(listed, "Name")
     board, segments, shown_best = LinkedBoard(terms), FixtureSegments(names), set[str]()
@@ -148,7 +148,7 @@ def test_best_prices_follow_what_they_depend_on(
 
 
 def test_fixtures_are_nothing_to_the_garbage_collector() -> None:
-    """With 250,000 of them a collection of all would stop the loop for most of a second."""
+    """With 250,000 fixtures, one collection of all objects would stop the loop for most of a second."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
 
@@ -166,7 +166,7 @@ def test_fixtures_are_nothing_to_the_garbage_collector() -> None:
 def test_reference_is_live_and_sure_or_there_is_none(
     prices: Prices, certainty: Certainty, reason: str | None
 ) -> None:
-    """What was collected earlier, or may be of another match, is compared with nothing."""
+    """Collected prices, and prices of a likely link, are no reference for other prices."""
     board = LinkedBoard()
     board.linker.certainty = certainty
     for name in (ALDER, BIRCH):
@@ -187,7 +187,7 @@ BEFORE_A_GOAL = (1.22, 5.4, 14.0)
 
 
 def _five(of_elm: Prices = Prices.LIVE) -> LinkedBoard:
-    """Return a board with a match in play at five bookmakers; elm has the prices of before a goal."""
+    """Return a board with a match in play at five bookmakers; elm still has its prices before a goal."""
     infos = {name: BookmakerInfo(TWO) for name in FIVE}
     board = LinkedBoard(FixtureSettings(roster_of({**infos, FIVE[4]: BookmakerInfo(TWO, of_elm)})))
     for name, prices in zip(FIVE, [*IN_PLAY, BEFORE_A_GOAL], strict=True):
@@ -196,7 +196,7 @@ def _five(of_elm: Prices = Prices.LIVE) -> LinkedBoard:
 
 
 def _json_of(board: LinkedBoard, *bookmakers: BookmakerId) -> Any:
-    """Return the only fixture, of some bookmakers or of all, as JSON."""
+    """Return the JSON of the only fixture, with some bookmakers or with all."""
     (fixture,) = board.fixtures()
     form = Form(bookmakers=bookmakers)
     formed = shown(fixture, form, board.state)
@@ -207,7 +207,7 @@ def _json_of(board: LinkedBoard, *bookmakers: BookmakerId) -> Any:
 
 @pytest.mark.parametrize("of_elm", Prices)
 def test_price_far_from_those_of_three_others_is_doubted_and_never_best(of_elm: Prices) -> None:
-    """None of its bookmaker's prices is, whether it is live; it stays in the fixture, and in the median."""
+    """No price of that bookmaker is best, live or not; it stays in the fixture and in the median."""
     found = _json_of(_five(of_elm))
 
     assert {"elm_a": ["price"]} == {
@@ -221,7 +221,7 @@ def test_price_far_from_those_of_three_others_is_doubted_and_never_best(of_elm: 
 
 
 def test_price_is_judged_by_all_bookmakers_whichever_are_asked_for() -> None:
-    """Where none is left that is not doubted there is no best price, and no book sum."""
+    """If all remaining prices are doubted, there is no best price and no book sum."""
     board = _five()
     two, alone = _json_of(board, FIVE[0], FIVE[4]), _json_of(board, FIVE[4])
 
@@ -232,7 +232,7 @@ def test_price_is_judged_by_all_bookmakers_whichever_are_asked_for() -> None:
 
 
 def test_price_is_believed_once_most_others_have_it_too() -> None:
-    """Then the one that stays behind is doubted, in the version of the prices that make it so."""
+    """The bookmaker that did not follow is then doubted, in the version of the deciding prices."""
     board = _five()
     for name in FIVE[:3]:
         board.apply(batch([match("a", prices=BEFORE_A_GOAL)], bookmaker=name))

@@ -1,4 +1,4 @@
-"""Compressed messages that many members share: any decoder reads what was put in."""
+"""Compressed messages that many gzip members share: any decoder reads the original messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGES = st.lists(st.tuples(st.booleans(), st.lists(PIECES, min_size=1, max_si
 
 @given(MESSAGES)
 def test_a_member_decompresses_to_its_messages(messages: list[tuple[bool, list[bytes]]]) -> None:
-    """Each message can be read as soon as its blocks are there, whatever came before."""
+    """Each message can be read when its blocks have arrived, whatever messages came before it."""
     member, inflater = Member(), zlib.decompressobj(31)
     sent = inflater.decompress(member.header)
     for is_small, pieces in messages:
@@ -37,7 +37,7 @@ def test_a_member_decompresses_to_its_messages(messages: list[tuple[bool, list[b
 
 
 def test_a_message_like_the_last_is_much_shorter() -> None:
-    """It refers to the message before it."""
+    """The compressed message refers to the message before it."""
     text = gzip.compress(bytes(range(256)) * 4, mtime=0).hex().encode()
 
     alone, _ = run_now(deflated([text], b""))

@@ -15,7 +15,7 @@ PATH = "/api/v2/alerts"
 
 
 async def test_alerts_are_asked_for_since_an_answer() -> None:
-    """Newest last; with the cursor of an answer only later ones, with its ETag a 304 until there is one."""
+    """The newest alert is last; a cursor gives only later alerts, an ETag gives 304 until there is one."""
     recent = Recent()
     async with open_site(recent=recent) as site:
         none = await site.json(PATH)
@@ -38,7 +38,7 @@ async def test_alerts_are_asked_for_since_an_answer() -> None:
 
 @pytest.mark.parametrize("since", ["0-0badc0de", "999", "-5", "0"])
 async def test_what_is_not_known_any_more_is_said(since: str) -> None:
-    """After a start, or too late, a client gets all that is known, and that it is not complete."""
+    """After a restart, or too late, a client gets all known alerts, and `complete` is false."""
     recent = Recent()
     for number in range(MAX_RECENT + 1):
         recent.add(alert(number))
@@ -61,7 +61,7 @@ def _ids(event: Event) -> tuple[str, str | None, list[str]]:
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
 async def test_a_stream_has_the_alerts_and_then_each_later_one(coding: str) -> None:
-    """Lists are those of the path; the service's end is told."""
+    """The lists are those of the path; when the service ends, the stream sends `bye`."""
     recent = _filled(1)
     async with open_site(recent=recent) as site:
         listed = await site.json(PATH)
@@ -91,7 +91,7 @@ async def test_a_stream_has_the_alerts_and_then_each_later_one(coding: str) -> N
     ],
 )
 async def test_a_stream_says_what_it_cannot_resume_from(given: str, reason: str) -> None:
-    """Then all that is known follows, and says that it is not complete."""
+    """After the reset all known alerts follow, and `complete` is false."""
     recent = _filled(MAX_RECENT + 2)
     async with (
         open_site(recent=recent) as site,
@@ -108,7 +108,7 @@ async def test_a_stream_says_what_it_cannot_resume_from(given: str, reason: str)
 
 
 async def test_a_stream_resumes_from_each_alert_that_is_known() -> None:
-    """Also from the last that is forgotten, and from the newest, after which a heartbeat comes at once."""
+    """The last forgotten alert works, too; after the newest alert a heartbeat comes at once."""
     recent = _filled(MAX_RECENT + 2)
     async with open_site(recent=recent) as site:
         for number in (2, 3, MAX_RECENT + 1):
@@ -123,7 +123,7 @@ async def test_a_stream_resumes_from_each_alert_that_is_known() -> None:
 
 
 async def test_a_client_that_missed_too_many_gets_all_that_is_known() -> None:
-    """As one that came back too late."""
+    """Such a client is answered like a client that came back too late."""
     recent = _filled(1)
     async with open_site(recent=recent) as site, streaming(site.base, "?view=alerts") as connection:
         await connection.event()
@@ -141,7 +141,7 @@ async def test_a_client_that_missed_too_many_gets_all_that_is_known() -> None:
 
 @pytest.mark.parametrize("choice", ["bookmaker=alder", "league=x", "market=btts", "weak=1", "to=1"])
 async def test_no_filter_chooses_alerts(choice: str) -> None:
-    """A client that gives one would miss alerts, or believe that it gets fewer."""
+    """With a filter a client would miss alerts, or believe that it gets fewer alerts than it does."""
     async with open_site() as site:
         refused = await site.get(f"/api/v2/stream?view=alerts&{choice}")
 

@@ -87,7 +87,7 @@ async def test_the_answer_is_what_changed(site: Site) -> None:
 
 @pytest.mark.parametrize("accepted", ["gzip", "gzip;q=0.5, identity;q=0", "identity", "br", ""])
 async def test_long_answers_are_compressed(site: Site, accepted: str) -> None:
-    """From two kilobytes on, for clients that accept gzip, and with the same content for all."""
+    """Answers from two kilobytes on are compressed if the client accepts gzip; their content is equal."""
     site.publish("alder", *(match(f"{number:04}") for number in range(300)))
     wanted = f"Accept-Encoding: {accepted}"
 
@@ -137,7 +137,7 @@ async def test_the_answer_is_empty_since_the_views_own_version(site: Site, since
 
 
 async def test_a_stale_bookmaker_has_changes(site: Site) -> None:
-    """Staleness is reported as removals, where the list would be 503."""
+    """Stale entries are removals, where the list would be 503."""
     site.clock.pass_(31)
 
     answered = await site.json(_query(5003))
@@ -166,7 +166,7 @@ async def test_since_must_be_given_once(site: Site) -> None:
 
 
 async def test_an_unknown_version_is_410(site: Site) -> None:
-    """At once, as one of another epoch, with the available versions; no other version is used instead."""
+    """The answer comes at once, also for another epoch, and names the known versions; none is guessed."""
     for since in (*GONE, *OTHER_EPOCHS):
         for wait in ["", "&wait=30"]:
             with anyio.fail_after(5):
@@ -182,7 +182,7 @@ async def test_an_unknown_version_is_410(site: Site) -> None:
 
 
 async def test_a_dropped_version_is_410() -> None:
-    """Answers are exact back to the oldest version kept; a quiet view reaches further back."""
+    """Answers go back exactly to the oldest kept version; a view with few changes goes further back."""
     async with open_site(limits=HistoryLimits(max_changes=3)) as site:
         site.publish("cedar", match("1"))
         for number in range(4):
@@ -199,7 +199,7 @@ async def test_a_dropped_version_is_410() -> None:
 
 
 async def test_too_many_changes_for_one_answer_are_410() -> None:
-    """The whole list is smaller then; a view with fewer changes is not affected."""
+    """The whole list is then smaller than the changes; a view with fewer changes is not affected."""
     async with open_site() as site:
         since = site.publish("birch", match("x"))
         site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
@@ -216,7 +216,7 @@ async def test_too_many_changes_for_one_answer_are_410() -> None:
 
 
 async def test_the_filter_works_as_for_the_lists(site: Site) -> None:
-    """One supported bookmaker is accepted; anything else is 400 with the text that the lists give."""
+    """One supported bookmaker is accepted; any other value is 400 with the same text as for the lists."""
     for bookmaker in ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"]:
         path = f"{CHANGES}?since=5003&bookmaker={bookmaker}"
         status, code, problem = await _refused(site, path)
@@ -266,7 +266,7 @@ async def test_wait_ends_with_an_empty_answer(site: Site) -> None:
 
 
 async def test_waiting_clients_are_answered_when_the_service_ends(site: Site) -> None:
-    """They get an answer without changes."""
+    """The waiting clients get an answer without changes."""
     answers: list[Any] = []
 
     async def ask() -> None:
@@ -300,7 +300,7 @@ async def test_waiting_clients_count_towards_the_cap(site: Site) -> None:
 
 
 class _Names(dict[BookmakerId, str]):
-    """Names that run a function when they are next read, which is while an answer is made."""
+    """Names that run a function at their next reading, which happens while an answer is made."""
 
     happen: Callable[[], None] | None = None
 

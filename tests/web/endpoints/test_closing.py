@@ -24,7 +24,7 @@ async def _closings(site: Site, query: str = "") -> dict[str, Any]:
 
 
 async def test_no_price_after_the_kick_off_is_a_close(tmp_path: Path) -> None:
-    """The last before it is, with the fair odds and members of then."""
+    """The last price before the kick-off is the close, with the fair odds and members of that time."""
     async with open_site(archived=tmp_path) as site:
         start = round(site.clock.wall) + 600
         for name in ("alder", "birch", "cedar"):
@@ -45,7 +45,7 @@ async def test_no_price_after_the_kick_off_is_a_close(tmp_path: Path) -> None:
 
 
 async def test_a_price_that_left_before_says_when_and_why(tmp_path: Path) -> None:
-    """An hour before the kick-off and earlier is too old."""
+    """A price that left an hour or more before the kick-off is too old."""
     async with open_site(archived=tmp_path) as site:
         start = round(site.clock.wall) + 7_200
         for name in ("alder", "birch"):
@@ -68,7 +68,7 @@ async def test_a_price_that_left_before_says_when_and_why(tmp_path: Path) -> Non
 
 
 async def test_a_postponed_match_has_no_close_yet(tmp_path: Path) -> None:
-    """It is found by its new kick-off, and has not started."""
+    """The match is found by its new kick-off, and has not started."""
     async with open_site(archived=tmp_path) as site:
         start = round(site.clock.wall) + 600
         site.publish("alder", match("m1", start_time=start), stale_after_s=LONG_S)
@@ -82,7 +82,7 @@ async def test_a_postponed_match_has_no_close_yet(tmp_path: Path) -> None:
 
 
 async def test_a_market_that_came_on_the_second_day_is_first_seen_then(tmp_path: Path) -> None:
-    """The file of the day before has no tables of other markets."""
+    """The file of the previous day has no tables of other markets."""
     goals = parsed("over_under:2.5")
     async with open_site(archived=tmp_path, kinds=[goals.kind]) as site:
         start = round(site.clock.wall) + 86_400 + 600
@@ -99,7 +99,7 @@ async def test_a_market_that_came_on_the_second_day_is_first_seen_then(tmp_path:
 
 
 async def test_a_kick_off_while_the_service_was_down_has_no_close(tmp_path: Path) -> None:
-    """What was shown then, nothing, is no price."""
+    """The service showed no price at the kick-off, so there is no closing price."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         start = round(site.clock.wall) + 600
@@ -113,7 +113,7 @@ async def test_a_kick_off_while_the_service_was_down_has_no_close(tmp_path: Path
 
 @pytest.mark.parametrize("path", [CLOSING, "/api/v2/movers", "/api/v2/archive"])
 async def test_without_an_archive_the_answer_says_so(path: str) -> None:
-    """Whatever is asked; the capabilities do not list it."""
+    """This holds for any request of these paths; the capabilities do not list them."""
     async with open_site() as site:
         answer = await site.get(f"{path}?market=none")
         listed = (await site.json("/api/capabilities"))["endpoints"]

@@ -22,7 +22,7 @@ async def _line(site: Site, target: str) -> Any:
 
 
 def _short(points: list[Any]) -> list[Any]:
-    """Return the home price of each point, or why there is none."""
+    """Return the home price of each point, or the reason if the point has no price."""
     return [
         point["odds"]["1"] if "odds" in point else f"{point['absent']}: {point['reason']}"
         for point in points
@@ -30,7 +30,7 @@ def _short(points: list[Any]) -> list[Any]:
 
 
 async def test_a_line_has_every_price_and_absence(tmp_path: Path) -> None:
-    """With version and time; a change of the names alone is none."""
+    """Each point has version and time; a change of only the names is no point."""
     async with open_site(archived=tmp_path) as site:
         first = site.publish("birch", match("m1", prices=(2.0, 3.5, 4.0)))
         began = site.clock.wall
@@ -51,7 +51,7 @@ async def test_a_line_has_every_price_and_absence(tmp_path: Path) -> None:
 
 
 async def test_without_a_begin_the_last_week_is_told(tmp_path: Path) -> None:
-    """All that the archive has is told if it is asked for."""
+    """With `from=0` the line has all that the archive has."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1", start_time=None, prices=(2.0, 3.5, 4.0)))
         site.publish("birch")
@@ -64,7 +64,7 @@ async def test_without_a_begin_the_last_week_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_time_in_which_the_service_was_down_has_no_price(tmp_path: Path) -> None:
-    """The price ends with the gap, and begins again with the restored list after it."""
+    """The price ends at the gap, and begins again with the restored list after the gap."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         site.publish("birch", match("m1"), stale_after_s=600.0)
@@ -78,7 +78,7 @@ async def test_a_time_in_which_the_service_was_down_has_no_price(tmp_path: Path)
 
 
 async def test_what_was_shown_at_the_begin_is_the_first_point(tmp_path: Path) -> None:
-    """It is a state, with the version of that moment."""
+    """The first point is marked as a state, and has the version of that moment."""
     async with open_site(archived=tmp_path) as site:
         version = site.publish("birch", match("m1"), stale_after_s=600.0)
         site.clock.pass_(100)
@@ -92,7 +92,7 @@ async def test_what_was_shown_at_the_begin_is_the_first_point(tmp_path: Path) ->
 
 
 async def test_a_fixture_has_its_bookmakers_and_their_consensus(tmp_path: Path) -> None:
-    """The median of three or more whose prices are live and whose link is sure."""
+    """The consensus is the median of three or more bookmakers with live prices and sure links."""
     async with open_site(archived=tmp_path) as site:
         site.publish("alder", match("m1", prices=(2.0, 3.5, 4.0)))
         site.publish("birch", match("m1", prices=(2.1, 3.4, 3.9)))
@@ -110,7 +110,7 @@ async def test_a_fixture_has_its_bookmakers_and_their_consensus(tmp_path: Path) 
 
 
 async def test_a_line_of_another_market_closes_at_the_kick_off_of_the_fixture(tmp_path: Path) -> None:
-    """That is said by the first bookmaker of 1X2, which may not have the other market."""
+    """The first bookmaker of 1X2 decides on this kick-off, although it may not have the other market."""
     goals = parsed("over_under:2.5")
     async with open_site(archived=tmp_path, kinds=[goals.kind]) as site:
         start = round(site.clock.wall) + 600
@@ -130,7 +130,7 @@ async def test_a_line_of_another_market_closes_at_the_kick_off_of_the_fixture(tm
 
 
 async def test_points_thin_a_line_and_keep_extremes_and_absences(tmp_path: Path) -> None:
-    """The ends stay, too; the answer says that others are missing."""
+    """The first and the last point stay, too; the answer says that other points are missing."""
     async with open_site(archived=tmp_path) as site:
         for step in range(40):
             site.clock.pass_(1)
@@ -145,7 +145,7 @@ async def test_points_thin_a_line_and_keep_extremes_and_absences(tmp_path: Path)
 
 
 async def test_a_tag_is_of_the_content(tmp_path: Path) -> None:
-    """304 while nothing new is known of it; a fixture that is over may be kept for a day."""
+    """A tag gets 304 while there is nothing new; a fixture that is over may be cached for a day."""
     async with open_site(archived=tmp_path) as site:
         start = round(site.clock.wall) + 60
         site.publish("birch", match("m1", start_time=start))
@@ -179,7 +179,7 @@ async def test_a_tag_is_of_the_content(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_be_answered_says_why(tmp_path: Path, query: str, status: int, code: str) -> None:
-    """As other endpoints do."""
+    """The answer has the status and the code that other endpoints use."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1"))
         answer = await site.get(f"{LINES}?{query}")
@@ -188,7 +188,7 @@ async def test_what_cannot_be_answered_says_why(tmp_path: Path, query: str, stat
 
 
 async def test_without_an_archive_there_is_what_is_in_memory() -> None:
-    """The last change of an entry, and the consensus of now; the answer says so."""
+    """There are the last change of an entry and the present consensus; the answer says so."""
     async with open_site() as site:
         site.publish("birch", match("m1", prices=(2.0, 3.5, 4.0)))
         site.clock.pass_(3)

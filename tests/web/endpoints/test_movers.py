@@ -1,4 +1,4 @@
-"""/api/v2/movers over a socket: what moved most, and who was seen to follow."""
+"""/api/v2/movers over a socket: the largest moves of prices, and the bookmakers that followed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG_S = 100_000.0
 
 
 def put(site: Site, prices: tuple[float, float, float], *names: str) -> None:
-    """Publish the prices of bookmakers, one a second."""
+    """Publish the prices of some bookmakers, with a second between two of them."""
     for name in names:
         start = round(site.clock.wall) // 100_000 * 100_000 + 200_000
         site.publish(name, match("m1", start_time=start, prices=prices), stale_after_s=LONG_S)
@@ -29,13 +29,13 @@ def put(site: Site, prices: tuple[float, float, float], *names: str) -> None:
 
 
 async def moved(site: Site, query: str = "") -> list[dict[str, Any]]:
-    """Return the fixtures that moved."""
+    """Return the fixtures whose prices moved."""
     found: list[dict[str, Any]] = (await site.json(f"{MOVERS}?{query}"))["fixtures"]
     return found
 
 
 async def test_a_move_says_who_was_seen_to_follow_when(tmp_path: Path) -> None:
-    """The first of all is marked; who did not follow has no time."""
+    """The first bookmaker that moved is marked; a bookmaker that did not follow has no time."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar", "dill")
         site.clock.pass_(1_000)
@@ -56,7 +56,7 @@ async def test_a_move_says_who_was_seen_to_follow_when(tmp_path: Path) -> None:
 
 
 async def test_a_bookmaker_that_comes_or_leaves_is_no_move(tmp_path: Path) -> None:
-    """Both consensuses are of those that count at both ends."""
+    """The earlier and the later consensus are both of the bookmakers that are there at both times."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar")
         put(site, LATE, "dill")
@@ -69,7 +69,7 @@ async def test_a_bookmaker_that_comes_or_leaves_is_no_move(tmp_path: Path) -> No
 
 
 async def test_fewer_than_three_are_no_consensus(tmp_path: Path) -> None:
-    """Even where three count at each end, but others."""
+    """Three bookmakers count at each time, but not the same three."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar")
         site.clock.pass_(1_000)
@@ -81,7 +81,7 @@ async def test_fewer_than_three_are_no_consensus(tmp_path: Path) -> None:
 
 
 async def test_a_consensus_that_began_in_the_window_moves_since_then(tmp_path: Path) -> None:
-    """Its begin is the version with the third bookmaker."""
+    """The move begins at the version in which the third bookmaker appeared."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         site.clock.pass_(1_000)
         put(site, EARLY, "alder", "birch")
@@ -94,7 +94,7 @@ async def test_a_consensus_that_began_in_the_window_moves_since_then(tmp_path: P
 
 
 async def test_a_restart_is_no_move(tmp_path: Path) -> None:
-    """Prices that were restored are those from before."""
+    """Restored prices are the prices from before the restart."""
     clock = ManualClock()
     async with open_site(names=NAMES, archived=tmp_path, clock=clock) as site:
         put(site, EARLY, "alder", "birch", "cedar")
@@ -111,7 +111,7 @@ async def test_a_restart_is_no_move(tmp_path: Path) -> None:
     [("min=0.5", 0), ("league=League", 1), ("league=Other", 0), ("window_s=60", 0), ("window_s=900", 1)],
 )
 async def test_least_move_league_and_window_choose(tmp_path: Path, query: str, count: int) -> None:
-    """A move before the window is none, and a league that no match has shows nothing."""
+    """A move before the window does not count, and for a league without matches nothing is shown."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar")
         put(site, LATE, "alder", "birch", "cedar")
@@ -133,7 +133,7 @@ async def test_what_is_not_allowed_is_refused(tmp_path: Path, query: str) -> Non
 
 
 async def test_nothing_new_is_304(tmp_path: Path) -> None:
-    """The tag is of the content, which is that of two versions."""
+    """The tag depends on the content of the two compared versions."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         put(site, EARLY, "alder", "birch", "cedar")
         first = await site.get(MOVERS)
@@ -146,7 +146,7 @@ async def test_nothing_new_is_304(tmp_path: Path) -> None:
 
 
 async def test_at_most_a_hundred_are_shown_the_largest_first(tmp_path: Path) -> None:
-    """Those that moved as far are in the order of their ids."""
+    """Moves of equal size are in the order of their ids."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         for prices in (EARLY, LATE):
             some = [match(f"m{number}", prices=prices) for number in range(101)]
@@ -161,7 +161,7 @@ async def test_at_most_a_hundred_are_shown_the_largest_first(tmp_path: Path) -> 
 
 
 async def test_another_market_moves_by_itself(tmp_path: Path) -> None:
-    """Its chances are those to be won: those of double chance add up to 2."""
+    """The chances are those of the outcomes to win: those of double chance add up to 2."""
     early, late = (1.25, 1.3, 1.85), (1.15, 1.25, 2.4)
     async with open_site(names=NAMES, archived=tmp_path, kinds=[*Kind]) as site:
         start = round(site.clock.wall) + 100_000
@@ -185,7 +185,7 @@ async def test_another_market_moves_by_itself(tmp_path: Path) -> None:
 
 
 async def test_before_the_first_links_it_says_so(tmp_path: Path) -> None:
-    """As the lists of fixtures do."""
+    """The answer is 503, as for lists of fixtures."""
     async with open_site(names=NAMES, archived=tmp_path, is_linked_first=True) as site:
         answer = await site.get(MOVERS)
 

@@ -34,7 +34,7 @@ GZIP = "Accept-Encoding: gzip, deflate, br"
 
 
 def _content(file: Path) -> bytes:
-    """Return what is sent of a file: scripts and sheets that pages begin with have what they import."""
+    """Return the bytes that are sent of a file: a first script or sheet includes its imports."""
     if file.name in BEGINNINGS:
         return script(file.name).encode()
     return sheet(file.name).encode() if file.suffix == ".css" else file.read_bytes()
@@ -50,7 +50,7 @@ async def test_a_file_is_sent_as_it_is_with_its_type(site: Site) -> None:
 
 
 async def test_a_file_is_compressed_where_that_saves_a_packet(site: Site) -> None:
-    """Each coding has its own ETag, which is known again in that coding alone; HEAD says the same."""
+    """Each coding has an ETag of its own, which gets 304 only in this coding; HEAD has the same headers."""
     sizes = {path: len(_content(file)) for path, file in FILES.items()}
     assert min(sizes.values()) < 1024 <= max(sizes.values())
     for path, size in sizes.items():

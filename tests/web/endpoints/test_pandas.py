@@ -28,11 +28,11 @@ LISTED: list[tuple[float, str, dict[str, Prices]]] = [
     (0.2, "birch", {"m1": (1.98, 3.5, 3.9)}),
     (-0.02, "alder", {"m1": (1.2, 6.0, 15.0), "m2": (1.55, 4.1, 6.5)}),
 ]
-"""Hours before the kick-off, and what a bookmaker lists from then on."""
+"""Hours before the kick-off, and the prices that a bookmaker lists from that time on."""
 
 
 def _play(site: Site) -> None:
-    """Publish the lists in their time."""
+    """Publish each list at its time."""
     start = round(site.clock.wall) + 26 * int(HOUR_S)
     for hours, bookmaker, of_match in LISTED:
         site.clock.pass_(start - hours * HOUR_S - site.clock.wall)
@@ -42,13 +42,13 @@ def _play(site: Site) -> None:
             if name in of_match
         ]
         site.publish(bookmaker, *listed, stale_after_s=1e6)
-        for _ in range(5):  # another day is begun in steps of its own
+        for _ in range(5):  # the begin of a new day takes several steps
             assert site.archive is not None
             site.archive.writer.step()
 
 
 async def test_the_example_prints_what_is_documented(tmp_path: Path) -> None:
-    """The way to the close: no price in play, nothing where a match was withdrawn or not listed yet."""
+    """Prices until the close: none in play, and none while a match is withdrawn or not listed yet."""
     code, shown = (block.lines for block in blocks(document("docs/pandas.md")))
     async with open_site(archived=tmp_path) as site:
         _play(site)

@@ -1,4 +1,4 @@
-"""`at` of /api/v2/odds and /api/v2/archive, over a socket: what was served comes back, byte for byte."""
+"""`at` of /api/v2/odds and /api/v2/archive, over a socket: a past list comes back byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _time(site: Site, offset: str = "+00:00") -> str:
 
 @pytest.mark.parametrize("query", ["", "&bookmaker=birch"])
 async def test_a_version_is_what_was_served(tmp_path: Path, query: str) -> None:
-    """The same bytes, for ever, under a tag that has the format; also compressed, and as 304."""
+    """The bytes are the same for ever; the tag names the format; gzip and 304 work as for other lists."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1", home="Ünión", league=None), match("m2", start_time=None))
         served = await site.get(f"{LIST}?{query}")
@@ -45,7 +45,7 @@ async def test_a_version_is_what_was_served(tmp_path: Path, query: str) -> None:
 
 @pytest.mark.parametrize("offset", ["Z", "+00:00", " 00:00", "-00:00"])
 async def test_a_time_leads_to_its_version(tmp_path: Path, offset: str) -> None:
-    """By 303, also where a plus sign has become a blank."""
+    """The answer is a 303, also if a plus sign became a blank."""
     async with open_site(archived=tmp_path) as site:
         version = site.publish("birch", match("m1"))
         site.clock.pass_(5)
@@ -59,7 +59,7 @@ async def test_a_time_leads_to_its_version(tmp_path: Path, offset: str) -> None:
 
 
 async def test_a_version_of_another_view_leads_to_that_before(tmp_path: Path) -> None:
-    """The bookmaker asked for stays in the address."""
+    """The address of the redirect keeps the requested bookmaker."""
     async with open_site(archived=tmp_path) as site:
         own = site.publish("birch", match("m1"))
         other = site.publish("alder", match("m1"))
@@ -69,7 +69,7 @@ async def test_a_version_of_another_view_leads_to_that_before(tmp_path: Path) ->
 
 
 async def test_what_is_not_yet_is_404(tmp_path: Path) -> None:
-    """A version above the newest, and a time to come; no cache keeps that."""
+    """A version above the newest, and a future time, are 404; no cache keeps this answer."""
     async with open_site(archived=tmp_path) as site:
         version = site.publish("birch", match("m1"))
         answers = [await site.get(f"{LIST}?at={at}") for at in (version + 1, "2099-01-01T00:00:00Z")]
@@ -80,7 +80,7 @@ async def test_what_is_not_yet_is_404(tmp_path: Path) -> None:
 
 
 async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
-    """Before the first day, lost because the disk was full, never minted; so are their times."""
+    """The versions are before the first day, lost on a full disk, or never used; their times are 410."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         assert site.archive is not None
@@ -105,7 +105,7 @@ async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
         ("before_first", None, first),
         ("lost", known, after),
         ("lost", known, after),
-        ("stopped", after, after),  # the list was restored
+        ("stopped", after, after),  # no version was lost, as the list was restored
     ] == [
         (found["reason"], found.get("before_version"), found["after_version"])
         for found in (answer.json() for answer in answers)
@@ -113,7 +113,7 @@ async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
 
 
 async def test_unix_seconds_are_told_from_a_version(tmp_path: Path) -> None:
-    """`from` takes them and `at` does not: the answer has the time as `at` takes it, which leads on."""
+    """`from` takes Unix seconds, but `at` does not: the error has the time in a form that `at` takes."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1"))
         told = await site.get(f"{LIST}?at={int(site.clock.wall)}")
@@ -127,7 +127,7 @@ async def test_unix_seconds_are_told_from_a_version(tmp_path: Path) -> None:
 
 
 async def test_what_is_not_kept_is_410_with_its_neighbours(tmp_path: Path) -> None:
-    """While the service was down nothing was shown: the versions before and after are named."""
+    """While the service was down nothing was shown: the error names the versions before and after."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         before = site.publish("birch", match("m1"))
@@ -160,7 +160,7 @@ async def test_any_other_moment_is_400(tmp_path: Path, at: str) -> None:
 
 
 async def test_without_an_archive_there_is_no_past(tmp_path: Path) -> None:
-    """What is shown now is never given for it; version 1 names version 2."""
+    """The present list is never given for a past one; the error of version 1 names version 2's path."""
     async with open_site() as site:
         site.publish("birch", match("m1"))
         plain = await site.get(f"{LIST}?at=1")
@@ -174,7 +174,7 @@ async def test_without_an_archive_there_is_no_past(tmp_path: Path) -> None:
 
 
 async def test_changes_go_on_after_a_restart(tmp_path: Path) -> None:
-    """A client that comes back with what it had before gets the difference, by `since` and the stream."""
+    """A client that comes back after a restart gets the difference, from `changes` and from the stream."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         site.publish("birch", match("m1"), match("m2"))
@@ -196,11 +196,11 @@ async def test_changes_go_on_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_list_that_is_restored_keeps_its_tag(tmp_path: Path) -> None:
-    """A client that polls gets 304 across the restart, and otherwise the same bytes, also compressed."""
+    """A client that polls gets 304 after the restart, and the bytes are equal, also compressed."""
     clock, matches = ManualClock(), [match(f"{at:03}") for at in range(500)]
     async with open_site(archived=tmp_path, clock=clock) as site:
         site.publish("birch", *matches)
-        site.publish("birch", *matches[15:])  # another cut than of a new list
+        site.publish("birch", *matches[15:])  # now the chunks differ from those of a new list
         tag = (await site.get(LIST)).headers["etag"]
         before = await site.raw("GET", LIST, "Accept-Encoding: gzip")
     clock.pass_(10)
@@ -213,7 +213,7 @@ async def test_a_list_that_is_restored_keeps_its_tag(tmp_path: Path) -> None:
 
 
 async def test_410_names_the_oldest_version_that_is_known(tmp_path: Path) -> None:
-    """That of the archive, of an earlier life; after a gap, the first after it."""
+    """The version is the archive's first, of an earlier run; after a gap it is the first after the gap."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         first = site.published.newest.version
@@ -245,7 +245,7 @@ async def test_410_names_the_oldest_version_that_is_known(tmp_path: Path) -> Non
 
 
 async def test_what_was_not_written_before_a_restart_is_refused(tmp_path: Path) -> None:
-    """It may not be what it was: 410, and the stream begins anew."""
+    """Such a version may have another content now: the answer is 410, and a stream begins anew."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         site.publish("birch", match("m1"))
@@ -263,7 +263,7 @@ async def test_what_was_not_written_before_a_restart_is_refused(tmp_path: Path) 
 
 
 async def test_the_archive_says_what_it_has(tmp_path: Path) -> None:
-    """Intervals, and the gaps between them."""
+    """The answer has the intervals, and the gaps between the intervals."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         last = site.publish("birch", match("m1"))

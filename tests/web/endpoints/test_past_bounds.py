@@ -1,4 +1,4 @@
-"""What reading the past may cost, and a disk that is slow or cannot be read now: nobody is delayed."""
+"""The limits of reading the past, and a disk that is slow or cannot be read now: nobody is delayed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIST = "/api/v2/odds"
 
 
 async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> None:
-    """A client that has had too much read gets 429; another one is answered."""
+    """A client that had too much read for it gets 429; another client is answered."""
     async with open_site(archived=tmp_path) as site:
         version = site.publish("birch", match("m1"))
         assert site.archive is not None
@@ -57,7 +57,7 @@ def _no_descriptors() -> Iterator[None]:
 
 
 async def test_what_cannot_be_read_now_is_asked_for_later(tmp_path: Path) -> None:
-    """As when the process has no descriptor left: 503; the day is not set aside for it."""
+    """If the process has no free descriptor, the answer is 503, and the day is not set aside as damaged."""
     async with open_site(archived=tmp_path) as site:
         version = site.publish("birch", match("m1"))
         assert site.archive is not None
@@ -77,7 +77,7 @@ async def test_what_cannot_be_read_now_is_asked_for_later(tmp_path: Path) -> Non
 
 @pytest.mark.real_time
 async def test_a_disk_that_takes_for_ever_delays_nobody(tmp_path: Path) -> None:
-    """While the thread is stuck in a write, lists are served and `/health` warns; nothing is lost by it."""
+    """While the thread is stuck in a write, lists are served and `/health` warns; no change is lost."""
     async with open_site(archived=tmp_path) as site:
         assert site.archive is not None
         stuck, free = threading.Event(), threading.Event()
@@ -110,7 +110,7 @@ async def test_a_disk_that_takes_for_ever_delays_nobody(tmp_path: Path) -> None:
 
 
 async def test_changes_that_cannot_be_read_now_are_asked_for_later(tmp_path: Path) -> None:
-    """503, not 410: a client that asks again goes on from what it has."""
+    """The answer is 503, not 410: a client that asks again can continue from its own version."""
     clock = ManualClock()
     async with open_site(archived=tmp_path, clock=clock) as site:
         site.publish("birch", match("m1"))
@@ -130,7 +130,7 @@ async def test_changes_that_cannot_be_read_now_are_asked_for_later(tmp_path: Pat
 
 
 async def test_what_was_shown_and_is_not_written_is_asked_for_later(tmp_path: Path) -> None:
-    """It is no version that is not there yet."""
+    """The version exists already, so the answer is 503, not 404."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1"))
         version = site.published.put("birch", match("m2"))
@@ -144,7 +144,7 @@ async def test_what_was_shown_and_is_not_written_is_asked_for_later(tmp_path: Pa
 
 
 async def test_reads_that_hang_are_given_up_and_are_few(tmp_path: Path) -> None:
-    """Four at most hang at a time, each for its answer alone; the thread that writes goes on."""
+    """At most four reads hang at a time, and each fails only its own answer; the writing thread goes on."""
     async with open_site(archived=tmp_path) as site:
         assert site.archive is not None
         past = Past(site.archive.folder, site.archive.writer, site.archive.status, read_s=0.05)

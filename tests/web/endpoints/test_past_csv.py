@@ -18,7 +18,7 @@ LONG_S = 100_000.0
 
 
 async def _rows(site: Site, path: str) -> list[dict[str, str]]:
-    """Return the rows of a table; the client gets 304 if it has that already."""
+    """Return the rows of a table; check that its tag gets 304."""
     answer = await site.get(f"{path}format=csv")
     again = await site.get(f"{path}format=csv", if_none_match=answer.headers["etag"])
     assert (200, "text/csv; charset=utf-8", 304) == (
@@ -29,7 +29,7 @@ async def _rows(site: Site, path: str) -> list[dict[str, str]]:
 
 
 async def _lived(site: Site) -> int:
-    """Let three bookmakers list a match; two of them move, one of them leaves; return the kick-off."""
+    """Let three bookmakers list a match, and two of them change prices; return the kick-off."""
     start = round(site.clock.wall) + 900
     for name in BOOKMAKERS:
         site.publish(name, match("m1", home="-Home", start_time=start), stale_after_s=LONG_S)
@@ -41,7 +41,7 @@ async def _lived(site: Site) -> int:
 
 
 async def test_a_line_has_a_row_for_each_point(tmp_path: Path) -> None:
-    """Those of the consensus have its bookmakers' number, and no bookmaker."""
+    """Points of the consensus have the number of its bookmakers, and no bookmaker's name."""
     async with open_site(archived=tmp_path) as site:
         await _lived(site)
         site.publish("alder")
@@ -64,7 +64,7 @@ async def test_a_line_has_a_row_for_each_point(tmp_path: Path) -> None:
 
 
 async def test_a_move_has_a_row_for_each_bookmaker(tmp_path: Path) -> None:
-    """With the move of the fixture, which may be below 0."""
+    """Each row also has the move of the fixture, which may be below 0."""
     async with open_site(archived=tmp_path) as site:
         await _lived(site)
         (fixture,) = (await site.json("/api/v2/movers"))["fixtures"]
@@ -80,7 +80,7 @@ async def test_a_move_has_a_row_for_each_bookmaker(tmp_path: Path) -> None:
 
 
 async def test_a_closing_price_has_a_row(tmp_path: Path) -> None:
-    """With the consensus; a price that left says why."""
+    """A closing price has the data of its fixture, too; a price that left has a reason."""
     async with open_site(archived=tmp_path) as site:
         start = await _lived(site)
         site.clock.pass_(300)

@@ -1,4 +1,4 @@
-"""Which release runs: the commit of a clone, of a worktree, of a package, or none."""
+"""The release that runs: the commit of a clone, of a worktree or of a package, or none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BRANCH = "ref: refs/heads/a/branch\n"
     ids=["detached", "branch", "packed", "worktree", "package"],
 )
 def test_the_commit_is_found(tmp_path: Path, files: dict[str, str]) -> None:
-    """Its first eight digits are enough."""
+    """The first eight digits of the commit are used."""
     _write(tmp_path, files)
 
     assert "25ea8f21" == commit_of(tmp_path)
@@ -49,14 +49,14 @@ def test_the_commit_is_found(tmp_path: Path, files: dict[str, str]) -> None:
     ],
 )
 def test_without_a_commit_there_is_none(tmp_path: Path, files: dict[str, str]) -> None:
-    """What cannot be read as a clone is not a failure: a copy of a clone, one without a commit."""
+    """A folder that cannot be read as a clone, or a clone without a commit, is no failure."""
     _write(tmp_path, files)
 
     assert commit_of(tmp_path) is None
 
 
 def test_the_release_is_the_version_and_the_commit() -> None:
-    """So that reports of two clones can be told apart."""
+    """With the commit, reports from two clones can be distinguished."""
     commit = commit_of(ROOT)
 
     assert (f"{version('oddsboard')}+{commit}" if commit else version("oddsboard")) == release()

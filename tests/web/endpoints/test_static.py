@@ -1,4 +1,4 @@
-"""Rules for the files of the pages: nothing inline, nothing from elsewhere, nothing missing."""
+"""Rules for the files of the pages: no inline code, no other host, no missing file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _text(file: Path) -> str:
 
 
 def _found(pattern: str, files: list[Path]) -> dict[str, list[str]]:
-    """Return what a pattern finds in each file where it finds anything."""
+    """Return the matches of a pattern by file, for files with matches."""
     found = {file.name: re.findall(pattern, _text(file).replace(NAMESPACE, "")) for file in files}
     return {name: matches for name, matches in found.items() if matches}
 
@@ -64,7 +64,7 @@ def test_nothing_is_inline() -> None:
 
 
 def _reached(*files: Path, by: Callable[[Path], set[str]] = _needed) -> set[str]:
-    """Return the names of the files that these are made of."""
+    """Return the names of the files that these files use, directly or not."""
     found: set[str] = set()
     waiting = {file.name for file in files}
     while waiting:
@@ -81,7 +81,7 @@ def test_every_file_exists_and_is_used() -> None:
 
 @pytest.mark.parametrize("name", BEGINNINGS)
 def test_a_page_waits_for_no_import(name: str) -> None:
-    """A script that a page begins with is sent with each module that it needs, after what that needs."""
+    """A page's first script is sent with all modules that it needs; each is after the modules it needs."""
     sent = script(name)
     others = {module for module in BEGINNINGS if module != name}
 
@@ -98,7 +98,7 @@ def test_a_page_waits_for_no_import(name: str) -> None:
 
 
 def test_a_page_waits_for_no_other_sheet() -> None:
-    """A style sheet is sent with those that it is made of, in their order."""
+    """A style sheet is sent with the sheets that it imports, in their order."""
     sent, parts = sheet("board-page.css"), re.findall(SHEET, _text(BY_NAME["board-page.css"]))
 
     places = [sent.index(_text(BY_NAME[part])) for part in parts]
@@ -107,7 +107,7 @@ def test_a_page_waits_for_no_other_sheet() -> None:
 
 
 def test_every_id_in_a_script_is_in_its_page() -> None:
-    """Scripts find elements by their id."""
+    """Scripts find elements by their id, so each id must be in the page."""
     for page in PAGES:
         scripts = [_text(BY_NAME[name]) for name in sorted(_reached(page)) if name.endswith(".js")]
         wanted = {name for script in scripts for name in re.findall(r'ById\("([^"]+)"\)', script)}
@@ -115,7 +115,7 @@ def test_every_id_in_a_script_is_in_its_page() -> None:
 
 
 def test_scripts_are_short() -> None:
-    """No module of a page is longer than 300 lines, and no line than 108 columns."""
+    """No module of a page has more than 300 lines, and no line has more than 108 columns."""
     ours = [file for file in FILES if file.suffix == ".js" and file.parent.name != "uplot"]
     lines = {file.name: _text(file).splitlines() for file in ours}
 

@@ -77,7 +77,7 @@ async def test_the_headers_keep_proxies_from_buffering(site: Site, query: str) -
 
 
 async def test_every_commit_is_sent(site: Site) -> None:
-    """Each commit is one event with the body of `changes`, but for its cursor, which is the event's id."""
+    """Each commit is one event with the body of `changes`, except the cursor, which is the event's id."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.publish("birch", match("b"))
@@ -132,7 +132,7 @@ async def test_a_client_resumes_from_its_version(site: Site, given: str, known: 
 
 @pytest.mark.parametrize("since", ["5003", "5004", f"5003-{EPOCH}", f"5004-{EPOCH}"])
 async def test_a_client_that_missed_nothing_gets_a_heartbeat(site: Site, since: str) -> None:
-    """A heartbeat at once, from the view's own version to the newest commit; then changes of its view."""
+    """A heartbeat comes at once if the view has not changed since; then come changes of the view."""
     site.publish("cedar", match("c"))
 
     async with streaming(site.base, f"?bookmaker=birch&since={since}") as connection:
@@ -162,7 +162,7 @@ async def test_an_unusable_version_resets(site: Site) -> None:
 
 
 async def test_another_board_is_a_reset(site: Site) -> None:
-    """The server of a cluster lost its data, say: the client has nothing of the new board."""
+    """A cluster's server that lost its data begins a new board, of which the client has nothing."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.published.restart(replace(site.published.newest, version=6000, epoch="later"))
@@ -173,7 +173,7 @@ async def test_another_board_is_a_reset(site: Site) -> None:
 
 
 async def test_more_changes_than_one_event_has_are_a_reset(site: Site) -> None:
-    """The list is smaller than that."""
+    """The whole list is then smaller than the changes."""
     site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
     site.publish("birch", match("y"))
 
@@ -248,7 +248,7 @@ async def test_head_has_the_headers_and_no_body(site: Site) -> None:
 
 
 async def test_streams_are_counted(site: Site) -> None:
-    """An ended stream is counted like every answer, with its bytes; open ones have their own count."""
+    """An ended stream is counted with its bytes like any answer; open streams have a count of their own."""
     async with streaming(site.base) as connection:
         await connection.event()
         during = (await site.json("/api/stats"))["http"]

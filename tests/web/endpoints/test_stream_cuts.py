@@ -1,4 +1,4 @@
-"""Streams that are not read, and one that another parser reads (tests/faults cuts and disconnects them)."""
+"""Streams that clients do not read, and a stream for another parser (tests/faults cuts streams)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ORDER = list(NAMES)
 
 
 async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
-    """What a client did not read in time comes in few events, marked as conflated, without a gap (H4)."""
+    """Changes that a client did not read in time come in few events, conflated and without gaps (H4)."""
     site, copy = empty_site, Copy(ORDER)
     names = [f"m{number:04}" for number in range(1000)]
     async with streaming(site.base) as connection:
         for number in range(50):
-            prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take their time
+            prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take time to make
             site.publish("alder", *(match(name, prices=prices) for name in names))
             for _ in range(20):
                 await checkpoint()
@@ -50,7 +50,7 @@ async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> No
     async with streaming(site.base), streaming(site.base, "?bookmaker=birch") as reader:
         await reader.event()
         for number in range(30):
-            prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take their time
+            prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take time to make
             site.publish("alder", *(match(name, prices=prices) for name in names))
             version = site.publish("birch", match("b", prices=prices))
             event = await reader.named("changes")

@@ -1,4 +1,4 @@
-"""/api/v2/stream for clients that accept gzip: the same events, each readable as soon as it is there."""
+"""/api/v2/stream for clients that accept gzip: the same events, each readable when it arrives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GZIP = "Accept-Encoding: gzip, deflate, br"
 
 @pytest.mark.parametrize("view", ["", "?view=fixtures", "?bookmaker=birch"])
 async def test_a_compressed_stream_has_the_same_events(site: Site, view: str) -> None:
-    """Byte for byte, each before the next is made, the list and changes that follow each other."""
+    """Each event is equal byte for byte, and can be read before the next event is made."""
     async with streaming(site.base, view) as plain, streaming(site.base, view, GZIP) as packed:
         read = [(await plain.event(), await packed.event())]
         for number in range(4):
@@ -30,7 +30,7 @@ async def test_a_compressed_stream_has_the_same_events(site: Site, view: str) ->
 
 @pytest.mark.parametrize("line", ["Accept-Encoding: br", "Accept-Encoding: gzip;q=0", "Accept: */*"])
 async def test_other_clients_get_no_coding(site: Site, line: str) -> None:
-    """Also no header that a stream did not have before there were compressed streams."""
+    """Streams without gzip have no header more than before compressed streams existed."""
     async with streaming(site.base, "", line) as connection:
         names = connection.head.headers.keys()
         first = await connection.event()
@@ -40,7 +40,7 @@ async def test_other_clients_get_no_coding(site: Site, line: str) -> None:
 
 
 async def test_clients_at_other_places_read_the_same_blocks(site: Site) -> None:
-    """A client that came later, or by a heartbeat, has other text before the same changes."""
+    """Before the same changes, a client that came later, or with a heartbeat, has read other text."""
     async with streaming(site.base, "", GZIP) as early:
         read = [await early.event()]
         site.publish("birch", match("b"))
@@ -61,7 +61,7 @@ async def test_clients_at_other_places_read_the_same_blocks(site: Site) -> None:
 
 @pytest.mark.parametrize("since", ["", "?since=5003", "?since=x"])
 async def test_a_compressed_stream_ends_with_its_checks(site: Site, since: str) -> None:
-    """After `bye` there are checksum and length of all events, as RFC 1952 has them."""
+    """After `bye` come the checksum and the length of all events, as RFC 1952 demands."""
     async with streaming(site.base, since, GZIP) as connection:
         await connection.event()
         site.publish("birch", match("b"))

@@ -29,10 +29,10 @@ def anyio_backend() -> object:
 
 
 class Received(list[tuple[float, str, Any]]):
-    """The events that a client received: when, which event, which versions."""
+    """The events that a client received: the time, the name and the versions of each."""
 
     def note(self, event: Event) -> None:
-        """Add an event, with the version that it follows."""
+        """Add an event, with the version before it."""
         versions = event.data.get("since"), event.data.get("version", event.id)
         self.append((anyio.current_time(), event.name, versions))
 
@@ -78,7 +78,7 @@ async def test_heartbeats_come_every_ten_seconds() -> None:
 
 
 async def test_a_stream_is_silent_while_what_is_overdue_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It sends neither heartbeats nor changes, and goes on when the overdue prices are withdrawn."""
+    """The stream sends neither heartbeats nor changes until the overdue prices are withdrawn."""
 
     async def read(*_: object) -> None:
         await anyio.sleep(MAX_WAIT_S)
@@ -114,7 +114,7 @@ async def test_without_clients_there_are_no_heartbeats() -> None:
 
 
 async def test_conflation_sends_once_per_interval() -> None:
-    """At most one `changes` comes in the time asked for, with all changes since the last."""
+    """At most one `changes` comes in the requested time, with all changes since the last one."""
     front = FilledBoard(100)
     async with _following(front, "conflate_ms=2000") as received:
         for number in range(16):
@@ -143,7 +143,7 @@ async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
 
 
 async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
-    """Without a change of its view a client gets no event at the end of the time."""
+    """Without a change of its view, a client gets no event when the conflation time ends."""
     front = FilledBoard(100)
     async with _following(front, "conflate_ms=500") as received:
         _publish(front, 2.0)
@@ -153,7 +153,7 @@ async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
 
 
 async def test_alerts_have_the_same_times() -> None:
-    """They come at once, or once per interval; heartbeats between them say the newest."""
+    """Alerts come at once, or once per interval; heartbeats in between have the newest sent number."""
     front = FilledBoard(100)
     async with (
         _following(front, "view=alerts") as every,

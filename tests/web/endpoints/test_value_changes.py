@@ -1,4 +1,4 @@
-"""`view=value` of /api/v2/changes and /api/v2/stream: a copy that follows them equals /api/v2/value."""
+"""`view=value` of /api/v2/changes and /api/v2/stream: a copy made of them equals /api/v2/value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 def listed(site: Site, name: str, *prices: tuple[float, ...] | None, stale_after_s: float = 60.0) -> None:
-    """List a match and its total for each of `prices`; none for None."""
+    """List a match and its total for each of `prices`; a None lists no match."""
     matches = []
     for number, some in enumerate(prices):
         if some is not None:
@@ -46,13 +46,13 @@ def listed(site: Site, name: str, *prices: tuple[float, ...] | None, stale_after
 
 
 class Copy:
-    """The values that a client keeps by the rule of the answers."""
+    """The values that a client has after it followed the rule of the answers."""
 
     def __init__(self) -> None:
         self.cursor, self.held = "0", dict[tuple[str, ...], Any]()
 
     def take(self, body: Any) -> None:
-        """Drop the values of the changed markets, and add the sent ones."""
+        """Drop the values of the changed markets, and add the new values."""
         gone = {(pair["fixture"], pair["market"]) for pair in body["changed"]}
         kept = {} if body["complete"] else {key: of for key, of in self.held.items() if key[:2] not in gone}
         new = {
@@ -64,7 +64,7 @@ class Copy:
 
     @property
     def values(self) -> list[dict[str, Any]]:
-        """The values without the times of their last confirmation, which are no changes."""
+        """Return the values without the times of their last confirmation, which are no changes."""
         return _plain(self.held.values())
 
 
@@ -74,7 +74,7 @@ def _plain(values: Any) -> list[dict[str, Any]]:
 
 
 def changed_at_random(site: Site, random: Random) -> None:
-    """Let a bookmaker list other prices, confirm, fail or leave, or let time pass."""
+    """Let a bookmaker list other prices, or fail, or let time pass."""
     name = random.choice([*NAMES])
     if random.random() < 0.2:
         site.clock.pass_(random.choice([1, 5, 12]))
@@ -90,7 +90,7 @@ def changed_at_random(site: Site, random: Random) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_copies_equal_the_list_through_a_life(site: Site, seed: int) -> None:
-    """Whatever is chosen, and however many looks a client misses."""
+    """This holds for all filters, and however many looks at the board a client misses."""
     random = Random(seed)
     for name in NAMES:
         listed(site, name, *[FAIR] * MATCHES)
@@ -109,7 +109,7 @@ async def test_copies_equal_the_list_through_a_life(site: Site, seed: int) -> No
                 copy.take(await site.json(f"{CHANGES}&{query}&since={copy.cursor}"))
                 answer = await site.get(
                     f"/api/v2/value?{query}"
-                )  # 503 if no chosen bookmaker has live prices
+                )  # may be 503: no chosen bookmaker has live prices
                 assert _plain(answer.json().get("values", ())) == copy.values, query
                 seen += len(copy.values)
 
@@ -117,7 +117,7 @@ async def test_copies_equal_the_list_through_a_life(site: Site, seed: int) -> No
 
 
 async def test_a_poll_waits_for_a_change_that_it_asked_for(site: Site) -> None:
-    """Another match's values are none for a league; without a change the answer is empty, with a cursor."""
+    """Values of another league do not end the wait; without a change the answer is empty, with a cursor."""
     for name in NAMES:
         listed(site, name, *[FAIR] * MATCHES)
     leagues = [of["league_id"] for of in (await site.json("/api/v2/fixtures"))["fixtures"]]
@@ -142,7 +142,7 @@ async def test_a_poll_waits_for_a_change_that_it_asked_for(site: Site) -> None:
 
 
 async def test_values_of_the_main_line_go_when_another_becomes_it(site: Site) -> None:
-    """Although they hold as before."""
+    """The values of the old main line go although they are still values."""
     derby, fair = match("m1"), (1.9, 1.9)
     first = {name: derby.of_market(parsed("over_under:2.5"), fair) for name in NAMES if name != "elder"}
     first[BookmakerId("alder")] = derby.of_market(parsed("over_under:2.5"), (2.1, 1.8))
@@ -161,7 +161,7 @@ async def test_values_of_the_main_line_go_when_another_becomes_it(site: Site) ->
 
 
 async def test_no_answer_has_a_value_whose_list_is_stale(site: Site) -> None:
-    """However short before it somebody else asked."""
+    """A stale value is left out, even if another client asked shortly before it became stale."""
     for name in NAMES:
         listed(site, name, HIGH if name == "alder" else FAIR, stale_after_s=20.0)
     site.clock.pass_(19.8)
@@ -176,7 +176,7 @@ async def test_no_answer_has_a_value_whose_list_is_stale(site: Site) -> None:
 async def test_a_client_from_before_a_forgotten_end_needs_all_values(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may hold the values that ended."""
+    """The client may still hold the values that ended."""
     monkeypatch.setattr(changes, "KEPT", 1)
     cursors = ["0"]
     for prices in ((HIGH, FAIR), (FAIR, FAIR), (FAIR, HIGH)):
@@ -192,7 +192,7 @@ async def test_a_client_from_before_a_forgotten_end_needs_all_values(
 
 @pytest.mark.parametrize("since", ["-1", "5", "1-0badc0de"])
 async def test_changes_since_an_unknown_look_are_gone(site: Site, since: str) -> None:
-    """The answer names the looks that are known, and how to get all values."""
+    """The error names the oldest and the newest known look at the board, and how to get all values."""
     listed(site, "alder", HIGH)
     answer = await site.get(f"{CHANGES}&since={since}")
     body = answer.json()
@@ -216,7 +216,7 @@ async def test_changes_since_an_unknown_look_are_gone(site: Site, since: str) ->
     ],
 )
 async def test_only_their_own_parameters_choose_values(site: Site, query: str, code: str) -> None:
-    """At the changes and the stream alike."""
+    """The changes and the stream refuse the same parameters."""
     for path in ("changes", "stream"):
         refused = await site.get(f"/api/v2/{path}?since=0&{query}")
         assert (400, code) == (refused.status_code, refused.json()["code"])
@@ -226,7 +226,7 @@ async def test_only_their_own_parameters_choose_values(site: Site, query: str, c
 async def test_a_stream_has_values_and_then_their_changes(
     site: Site, coding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also an end by the clock alone; the bodies are those of the changes."""
+    """The end of a value by time alone is sent, too; the bodies equal those of the changes."""
     monkeypatch.setattr(value_stream, "PAUSE_S", 0.02)
     copy = Copy()
     for name in NAMES:
@@ -262,7 +262,7 @@ async def test_a_stream_has_values_and_then_their_changes(
     ],
 )
 async def test_a_stream_resumes_from_a_known_look(site: Site, given: str, told: list[str]) -> None:
-    """From any other it begins again with all values."""
+    """From an unknown look at the board the stream begins again with all values."""
     for name in NAMES:
         listed(site, name, HIGH if name == "alder" else FAIR)
     await site.json(f"{CHANGES}&since=0")

@@ -1,4 +1,4 @@
-"""/api/v2/value/record over a socket: flags count once, at the first price, judged by the close."""
+"""/api/v2/value/record over a socket: a flag counts once, at its first price, judged by the close."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAIR, HIGH, HIGHER, SHORT = (2.0, 3.7, 3.9), (2.3, 3.5, 3.4), (2.4, 3.4, 3.3), (
 
 
 def _list(site: Site, names: list[BookmakerId], prices: tuple[float, ...], start: int, *ids: str) -> None:
-    """List matches at some bookmakers, with one commit."""
+    """List matches at some bookmakers in one commit."""
     listed = [match(each, home=each, start_time=start, prices=prices) for each in ids or ("m1",)]
     mono, list_id = site.clock.mono, f"{site.clock.mono}"
     site.apply(
@@ -33,7 +33,7 @@ def _list(site: Site, names: list[BookmakerId], prices: tuple[float, ...], start
 
 
 async def _kept(site: Site) -> None:
-    """Let a price have value twice, move the others its way, and kick off."""
+    """Let a price have value twice, let the other home prices fall, and let the match start."""
     start = round(site.clock.wall) + 7_200
     _list(site, [*NAMES], FAIR, start)
     site.clock.pass_(3_000)
@@ -49,7 +49,7 @@ async def _kept(site: Site) -> None:
 
 
 async def test_a_flag_counts_once_at_its_first_price(tmp_path: Path) -> None:
-    """By the others' close: 2.3 is worth more than the expected value when home became a favourite."""
+    """The other bookmakers' close decides: 2.3 gains more than expected, as home became a favourite."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         await _kept(site)
         record: dict[str, Any] = await site.json(RECORD)
@@ -70,7 +70,7 @@ async def test_a_flag_counts_once_at_its_first_price(tmp_path: Path) -> None:
 
 
 async def test_flags_without_a_close_are_counted_with_the_reason(tmp_path: Path) -> None:
-    """All others left too early; a mean that is not above 0 is said in words."""
+    """All other bookmakers left too early; a note says that the mean is not above 0."""
     async with open_site(names=NAMES, archived=tmp_path) as site:
         start = round(site.clock.wall) + 9_000
         _list(site, OTHERS, FAIR, start, "m1", "m2")
@@ -88,7 +88,7 @@ async def test_flags_without_a_close_are_counted_with_the_reason(tmp_path: Path)
 
 
 async def test_without_an_archive_there_is_no_record() -> None:
-    """The code says why."""
+    """The answer has the code `no_archive`."""
     async with open_site() as site:
         response = await site.get(RECORD)
 
@@ -96,7 +96,7 @@ async def test_without_an_archive_there_is_no_record() -> None:
 
 
 async def test_the_record_is_of_the_requested_markets(tmp_path: Path) -> None:
-    """Of up to ten; a market twice, a form of none, and more than a year are refused."""
+    """A request has up to ten markets; a market twice, a wrong line, and more than a year are refused."""
     async with open_site(names=NAMES, archived=tmp_path, kinds=[Kind.OVER_UNDER]) as site:
         await _kept(site)
         flags = [

@@ -1,4 +1,4 @@
-"""A machine of a cluster that is a moment behind another one that its client has asked before."""
+"""A machine of a cluster is a moment behind another machine, from which its client has a newer answer."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SOURCE)}))
 
 @pytest.fixture
 async def replica() -> AsyncIterator[Site]:
-    """Return a machine that shows a match."""
+    """Return a machine of a cluster that shows one match."""
     async with open_site(cluster=ClusterStatus(("replica",), None)) as site:
         site.publish("alder", match("m1"))
         yield site
 
 
 def _next(site: Site) -> str:
-    """Return the cursor of the version after the newest."""
+    """Return the cursor of the version that follows the newest version."""
     return f"{site.published.current().version + 1}-{EPOCH}"
 
 
 async def test_changes_wait_for_the_version_that_a_client_has(replica: Site) -> None:
-    """They are then those since that version; nothing goes back, and no list is asked for again."""
+    """The answer has the changes since the client's version; the client needs no new list."""
     since, answers = _next(replica), list[httpx2.Response]()
 
     async def ask() -> None:
@@ -64,7 +64,7 @@ async def test_changes_wait_for_the_version_that_a_client_has(replica: Site) -> 
 
 
 async def test_a_stream_goes_on_with_the_version_that_a_client_has(replica: Site) -> None:
-    """Without a reset, and without a list that the client has already."""
+    """The client gets no reset, and no list that it already has."""
     async with streaming(replica.base, "", f"Last-Event-ID: {_next(replica)}") as connection:
         await replica.until(lambda: len(replica.audience) == 1)
         replica.publish("alder", match("m1"), match("m2"))
@@ -76,7 +76,7 @@ async def test_a_stream_goes_on_with_the_version_that_a_client_has(replica: Site
 
 
 async def test_a_machine_without_a_board_has_no_changes() -> None:
-    """It is not known there which versions there are: the client keeps its list, and asks again."""
+    """Such a machine does not know any versions: the client keeps its list, and asks again."""
     async with open_site(cluster=ClusterStatus(("replica",), None), first_version=0) as site:
         answer = await site.get(f"/api/v2/changes?since=5000-{EPOCH}")
 
@@ -84,7 +84,7 @@ async def test_a_machine_without_a_board_has_no_changes() -> None:
 
 
 async def test_a_stream_begins_when_the_machine_has_a_board() -> None:
-    """There is no event of an empty list before."""
+    """Before that, no event with an empty list is sent."""
     async with (
         open_site(cluster=ClusterStatus(("replica",), None), first_version=0) as site,
         streaming(site.base) as connection,
@@ -100,7 +100,7 @@ async def test_a_stream_begins_when_the_machine_has_a_board() -> None:
     "path", ["/api/v2/markets", "/api/v2/fixtures?market=1x2,btts", "/api/v2/fixtures/{id}"]
 )
 async def test_other_markets_wait_for_the_version_of_the_tag(path: str) -> None:
-    """What is made of several boards is no older than what the client has of another machine."""
+    """An answer made of several boards is no older than the client's answer from another machine."""
     base = match("m1")
     markets = of_markets(base, BTTS)
     async with open_site(cluster=ClusterStatus(("replica",), None), kinds=[Kind.BTTS]) as site:
@@ -119,14 +119,14 @@ async def test_other_markets_wait_for_the_version_of_the_tag(path: str) -> None:
             tasks.start_soon(ask)
             await anyio.sleep(0.05)
             before = [*answers]
-            newer = match("m1", prices=(2.1, 3.4, 3.6))  # all boards of a cluster have the version
+            newer = match("m1", prices=(2.1, 3.4, 3.6))  # the new version is on all boards of the machine
             site.publish("alder", newer, *of_markets(newer, BTTS, odds=(1.8, 2.0)))
 
     assert ([], [304]) == (before, [answer.status_code for answer in answers])
 
 
 class _Lists:
-    """Answers of a machine that is behind others for so long at most."""
+    """Answers of a machine that may be behind other machines for at most `longest_s`."""
 
     def __init__(self, longest_s: float = BEHIND_S) -> None:
         first, advance = first_snapshot(100, TERMS, EPOCH), FixtureUpdater(TERMS)
@@ -139,7 +139,7 @@ class _Lists:
         self.found.append(await self.answers.answer(View(Api.V2), tag, None))
 
     async def ask_fixture(self, match_id: str, tag: str) -> None:
-        """Ask for the fixture that begins with a match."""
+        """Ask for the fixture whose first event is this match."""
         fixture_id = derived_id(EventKey(SOURCE, SourceMatchId(match_id)))
         found = await self.answers.fixture(fixture_id, tag, None)
         self.found += () if found is None else (found,)
@@ -147,7 +147,7 @@ class _Lists:
 
 @pytest.mark.parametrize("tag", ['"102-{}"', 'W/"102-{}"', '"7-{}", "102-{}"'])
 async def test_a_list_waits_for_the_version_of_the_tag(tag: str) -> None:
-    """The client has that already, so that it does not get an older one."""
+    """The client already has that version from another machine, and must not get an older list."""
     lists = _Lists()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lists.ask, tag.replace("{}", EPOCH))
@@ -160,7 +160,7 @@ async def test_a_list_waits_for_the_version_of_the_tag(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", ['"100-0e90c002"', '"102"', "102-{}"])
 async def test_an_older_tag_of_another_epoch_is_answered_at_once(tag: str) -> None:
-    """So is what is no tag of ours."""
+    """A tag that another program made is also answered at once."""
     lists = _Lists()
     await lists.ask(tag.replace("{}", EPOCH))
 
@@ -168,7 +168,7 @@ async def test_an_older_tag_of_another_epoch_is_answered_at_once(tag: str) -> No
 
 
 async def test_a_newer_tag_of_another_epoch_waits_for_the_board_that_began_anew() -> None:
-    """Another machine has begun it, and this one does not know yet: no version falls for a client."""
+    """Another machine began the new board first; the client must not see the version go back."""
     lists = _Lists()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lists.ask, '"2001-anew"')
@@ -182,7 +182,7 @@ async def test_a_newer_tag_of_another_epoch_waits_for_the_board_that_began_anew(
 
 @pytest.mark.parametrize("is_list", [True, False])
 async def test_a_tag_that_is_never_reached_is_awaited_once(*, is_list: bool) -> None:
-    """It is of another service: the answer is what there is."""
+    """A tag of another service is awaited for the longest time, and then the present list is the answer."""
     lists = _Lists(longest_s=0.01)
     with anyio.fail_after(60):
         await (lists.ask('"2001-anew"') if is_list else lists.ask_fixture("m1", '"2001-anew"'))
@@ -191,9 +191,9 @@ async def test_a_tag_that_is_never_reached_is_awaited_once(*, is_list: bool) -> 
 
 
 async def test_a_list_is_that_of_after_the_wait() -> None:
-    """The board began anew meanwhile: what was there before the wait is older than what the client has."""
+    """The board began anew during the wait: the list from before is older than the client's list."""
     lists = _Lists()
-    await lists.ask('"7"')  # so that the list of before is at hand
+    await lists.ask('"7"')  # makes the list of the first board, which is kept
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lists.ask, f'"102-{EPOCH}"')
         await anyio.wait_all_tasks_blocked()
@@ -205,7 +205,7 @@ async def test_a_list_is_that_of_after_the_wait() -> None:
 
 
 async def test_no_list_is_of_a_board_that_is_over() -> None:
-    """It began anew while the list was made."""
+    """The board began anew while the list was made, so the answer is a list of the new board."""
     lists = _Lists()
     lists.board.put("alder", *[match(f"m{number}") for number in range(20_000)])
     async with anyio.create_task_group() as tasks:
@@ -219,7 +219,7 @@ async def test_no_list_is_of_a_board_that_is_over() -> None:
 
 
 async def test_a_fixture_waits_for_the_version_of_the_tag() -> None:
-    """It is not on this machine yet, where the client has it already of another."""
+    """The fixture is not on this machine yet, but the client already has it from another machine."""
     lists = _Lists()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lists.ask_fixture, "m2", f'"102-{EPOCH}"')
@@ -230,7 +230,7 @@ async def test_a_fixture_waits_for_the_version_of_the_tag() -> None:
 
 
 async def test_a_machine_that_stays_behind_shows_nothing_older() -> None:
-    """Its client keeps what it has, and asks again: another machine may answer then."""
+    """The client keeps its list, and asks again: another machine may answer then."""
     lists = _Lists(longest_s=0.02)
     with pytest.raises(CommitLateError):
         await lists.ask(f'"999-{EPOCH}"')

@@ -1,4 +1,4 @@
-"""After a start nothing is compared before it is linked: lists of fixtures wait, lists of odds do not."""
+"""After a start events must first be linked: lists of fixtures wait for that, lists of odds do not."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ ALL, LATER = Scope("all"), Scope("later")
 
 @pytest.fixture(autouse=True, scope="module")
 def _tables() -> None:
-    """Load what the first fixture of a process needs: that takes seconds on a busy machine."""
+    """Load the tables for the first fixture of a process, which takes seconds on a busy machine."""
     load()
 
 
 @pytest.fixture
 async def starting() -> AsyncIterator[Site]:
-    """Return a service that has just begun, whose source has not answered yet."""
+    """Return a service that has just begun, whose source has not delivered yet."""
     async with open_site(is_linked_first=True) as site:
         yield site
 
 
 def _link(site: Site) -> None:
-    """Link all events that wait."""
+    """Link all events that wait for the linker."""
     board = site.published.board()
     board.link(Links((), {}))
     site.published.commit(board)
@@ -61,14 +61,14 @@ def _code(answer: httpx2.Response) -> tuple[int, str | None, str | None]:
 
 @pytest.mark.parametrize("path", OF_FIXTURES)
 async def test_no_fixtures_are_answered_before_the_first_links(starting: Site, path: str) -> None:
-    """Their source has delivered, but nothing is compared yet."""
+    """The source of the fixtures has delivered, but nothing is linked yet."""
     starting.publish("alder", match("m1"))
 
     assert (503, "linking", "1") == _code(await starting.get(path))
 
 
 async def test_the_first_links_end_the_wait(starting: Site) -> None:
-    """From then on whatever waits to be linked is only counted."""
+    """After the first links, events that wait for the linker are only counted."""
     starting.publish("alder", match("m1"))
     _link(starting)
     first = await starting.get(FIXTURES)
@@ -79,7 +79,7 @@ async def test_the_first_links_end_the_wait(starting: Site) -> None:
 
 
 async def test_lists_of_odds_and_readiness_do_not_wait(starting: Site) -> None:
-    """They are there as soon as a source has delivered."""
+    """Lists of odds, and readiness, are there as soon as a source has delivered."""
     starting.publish("alder", match("m1"))
 
     answers = [await starting.get(path) for path in ("/api/odds", "/api/v2/odds", "/health/ready")]
@@ -88,7 +88,7 @@ async def test_lists_of_odds_and_readiness_do_not_wait(starting: Site) -> None:
 
 @pytest.mark.parametrize("is_late", [False, True])
 async def test_a_minute_ends_the_wait(starting: Site, *, is_late: bool) -> None:
-    """Then fixtures are shown as far as they are linked, with how many are not."""
+    """After a minute fixtures are shown as they are, with the number of events that are not linked."""
     starting.clock.pass_(LONGEST_S if is_late else LONGEST_S - 0.1)
     starting.publish("alder", match("m1"))
     answer = await starting.get(FIXTURES)
@@ -111,7 +111,7 @@ async def test_a_minute_ends_the_wait(starting: Site, *, is_late: bool) -> None:
 async def test_each_list_of_a_source_is_awaited(
     starting: Site, scope: ScopeStatus, *, is_linked: bool
 ) -> None:
-    """One has come; the other has to come, too, or to fail once, or waits by its plan."""
+    """The first list has come; the second must come too, or fail once, or wait by its plan."""
     if scope.next_attempt_at is not None:
         scope.next_attempt_at += starting.clock.now().wall
     starting.status.sources[SOURCE].scopes |= {ALL: ScopeStatus(last_success_at=1.0), LATER: scope}
@@ -123,7 +123,7 @@ async def test_each_list_of_a_source_is_awaited(
 
 @pytest.mark.parametrize("what", ["failed", "crashed", "waits", "nothing"])
 async def test_a_source_without_a_list_is_awaited_until_it_fails(starting: Site, what: str) -> None:
-    """Then no bookmaker is serving; a source that waits by its plan is not awaited either."""
+    """After a failure no bookmaker is serving; a source that waits by its plan is not awaited either."""
     source = starting.status.sources[SOURCE]
     source.failures = what == "failed"
     source.actor.crashes = what == "crashed"
@@ -134,7 +134,7 @@ async def test_a_source_without_a_list_is_awaited_until_it_fails(starting: Site,
 
 
 def test_what_is_not_on_the_board_yet_is_awaited() -> None:
-    """A list was delivered that no commit has."""
+    """A list was delivered, but no commit has it yet."""
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in NAMES}))
     board = Committing(first_snapshot(1000, terms), BoardRules(), ManualClock())
     status = site_status(NAMES, 0.0)
@@ -146,7 +146,7 @@ def test_what_is_not_on_the_board_yet_is_awaited() -> None:
 
 
 async def test_lists_of_before_a_restart_are_no_delivery(tmp_path: Path) -> None:
-    """The archive has them at once; the source has still to say what holds now."""
+    """The archive restores these lists at once, but the source must still deliver its present list."""
     async with open_site(archived=tmp_path) as site:
         site.publish("alder", match("m1"))
     async with open_site(archived=tmp_path, clock=site.clock, is_linked_first=True) as site:
@@ -159,7 +159,7 @@ async def test_lists_of_before_a_restart_are_no_delivery(tmp_path: Path) -> None
 
 
 async def test_a_board_that_begins_anew_is_linked_first(starting: Site) -> None:
-    """Its fixtures are as unlinked as after a start."""
+    """After a new begin of the board its fixtures are not linked, as after a start."""
     starting.publish("alder", match("m1"))
     _link(starting)
     before = await starting.get(FIXTURES)
@@ -173,7 +173,7 @@ async def test_a_board_that_begins_anew_is_linked_first(starting: Site) -> None:
 
 @pytest.mark.parametrize("view", ["fixtures", "surebets"])
 async def test_a_stream_of_fixtures_begins_with_the_first_links(starting: Site, view: str) -> None:
-    """It is answered at once; its list comes when that is linked, and never before."""
+    """The request is answered at once; the stream's list comes when the events are linked, never before."""
     starting.publish("alder", match("m1"))
     async with streaming(starting.base, f"?view={view}") as connection:
         await starting.until(lambda: len(starting.audience) == 1)

@@ -1,4 +1,4 @@
-"""Lists of fixtures in other forms, over random lives of a board: what a tag names, and what is shown."""
+"""Lists of fixtures in other forms, over random changes of a board: tags, and shown surebets and prices."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ VIEWS = [FixturesOf(FixtureView(kind), form) for kind in OF_EVERY_MARKET for for
 
 
 class Life:
-    """Lists, prices, confirmations, failures and links, at random, of a board that is read in between."""
+    """A board with random lists, prices, confirmations, failures and links, which is read in between."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -58,7 +58,7 @@ class Life:
         self.board.linker.certainty = [*Certainty][seed % 2]
 
     def steps(self, count: int) -> Iterator[None]:
-        """Yield after each of so many steps, when nothing is overdue."""
+        """Yield after each of `count` steps, when nothing is overdue."""
         for _ in range(count):
             self._step()
             self._pass(self.random.choice((0.0, 0.3, 1.1, 3.0)))
@@ -104,7 +104,7 @@ def _serving(life: Life, view: FixturesOf) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_tag_is_the_same_bytes(seed: int) -> None:
-    """In every form, whatever is confirmed or ends without a version; and no two forms share a tag."""
+    """A tag has one body in every form, although confirmations have no version; forms share no tag."""
     life, known = Life(seed), dict[str, tuple[FixturesOf, bytes]]()
     answers = Answers(life.board, {name: name.title() for name in NAMES})
     for _ in life.steps(60):
@@ -119,7 +119,7 @@ async def test_a_tag_is_the_same_bytes(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_believed_surebets_of_some_bookmakers_hold_when_they_are_read(seed: int) -> None:
-    """By the last confirmations: no leg is too old, skewed, of a list in doubt, or of a likely link."""
+    """No leg is too old, nor far from the others in time, nor of a doubted list, nor of a likely link."""
     life, found = Life(seed), 0
     answers = Answers(life.board, {name: name.title() for name in NAMES})
     for _ in life.steps(80):
@@ -136,9 +136,9 @@ async def test_believed_surebets_of_some_bookmakers_hold_when_they_are_read(seed
 
 
 def _check_prices(fixture: dict[str, Any], form: Form) -> None:
-    """Check that best prices and book sum are those of the entries, all of the form's bookmakers.
+    """Check that best prices and book sum follow from the entries, all of the form's bookmakers.
 
-    Entries with a doubt have none of them.
+    A doubted entry has no best price and does not count for the book sum.
     """
     entries = fixture["entries"]
     sound = [entry for entry in entries if "doubts" not in entry]
@@ -170,14 +170,14 @@ def _check_surebet(life: Life, fixture: dict[str, Any]) -> None:
 
 
 async def test_surebet_ends_once_another_bookmaker_of_a_company_is_confirmed_later() -> None:
-    """Of some bookmakers, too: the company's price is the one that was confirmed last."""
+    """This holds for a form of some bookmakers: the latest confirmed price is the company's price."""
     companies = {ALDER: "acme", BIRCH: "acme", CEDAR: "", DOGWOOD: ""}
     infos = {name: BookmakerInfo(SourceName(name), company=company) for name, company in companies.items()}
     board = ReadableBoard(FixtureSettings(roster_of(infos)))
     answers = Answers(board, {name: name.title() for name in NAMES})
     view = FixturesOf(FixtureView(ViewKind.SUREBETS), Form(bookmakers=(ALDER, BIRCH, CEDAR)))
     prices = {BIRCH: (2.1, 3.3, 3.2), ALDER: (2.3, 3.3, 3.2), CEDAR: (2.1, 3.9, 4.1)}
-    prices[DOGWOOD] = (2.35, 3.3, 3.2)  # with which all have a surebet that stands
+    prices[DOGWOOD] = (2.35, 3.3, 3.2)  # with DOGWOOD's prices the surebet of all stays
     for second, name in enumerate(prices):
         listed = match("m", prices=prices[name])
         board.apply(batch([listed], bookmaker=name, received_mono=second, stale_after_s=90.0))

@@ -1,4 +1,4 @@
-"""Lists of fixtures: what is kept of them while views are polled in turn, and while matches come and go."""
+"""The lists of fixtures that are kept while views are polled in turn, and while matches come and go."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from web.feeds.messages import FixtureFrames
 
 pytestmark = pytest.mark.anyio
 
-ROUNDS, NEW = 24, 16  # matches: a list that loses more than 20 at once is doubted
+ROUNDS, NEW = 24, 16  # few matches: losing over 20 makes a list doubted
 
 
 def _answers(board: ReadableBoard) -> Answers:
@@ -34,7 +34,7 @@ def _answers(board: ReadableBoard) -> Answers:
 
 @pytest.mark.parametrize("count", range(1, MAX_VIEWS + 1))
 async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
-    """As many as are kept: none of them pushes another one out."""
+    """As many views as can be kept are polled, and none of them replaces another."""
     board = ReadableBoard()
     for name in TERMS.roster:
         board.apply(batch([match("a")], bookmaker=name))
@@ -51,7 +51,7 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
 
 @pytest.mark.parametrize("kind", ViewKind)
 async def test_compressed_bytes_of_a_version_are_the_same_whenever_they_are_made(kind: ViewKind) -> None:
-    """Another machine may make them after fixtures that the view does not show came and went."""
+    """Another machine may compress the version later, after fixtures that the view does not show."""
     board = ReadableBoard(FixtureSettings(ROSTER, surebets=SurebetRules(min_life_s=0.0)))
     view = FixturesOf(FixtureView(kind, ALDER))
     for name, prices in ((ALDER, (2.1, 3.6, 3.9)), (BIRCH, (2.3, 3.3, 3.6))):
@@ -71,7 +71,7 @@ async def test_compressed_bytes_of_a_version_are_the_same_whenever_they_are_made
 
 @pytest.mark.parametrize("asked", ["whole", "chosen", "one", "changes"])
 async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> None:
-    """However many matches come and go, and whatever is asked for."""
+    """Kept bodies are few, however many matches come and go, and whichever answer is asked for."""
     board = ReadableBoard()
     answers = _answers(board)
     frames = FixtureFrames(board.history, answers)
@@ -94,7 +94,7 @@ async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> Non
 
 @pytest.mark.parametrize("asked", ["the list", "changes", "one"])
 async def test_a_price_that_other_rules_doubt_is_shown_so_in_another_version(asked: str) -> None:
-    """No body of the former rules is kept under a newer tag, and who follows changes is told."""
+    """No body of the former rules has a newer tag, and a client that follows changes gets the change."""
     names = [BookmakerId(name) for name in "abcd"]
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName("own")) for name in names}))
     board = ReadableBoard(terms)
@@ -128,7 +128,7 @@ async def test_a_price_that_other_rules_doubt_is_shown_so_in_another_version(ask
 
 
 def test_the_league_that_is_meant_has_the_words_themselves() -> None:
-    """Before a shorter one that has them in another word."""
+    """A league that has the asked words is named before a shorter league that has them inside a word."""
     board = ReadableBoard()
     leagues = ("Scottish Premiership", "England: Premier League")
     board.apply(batch([match(name, league=name, home=name) for name in leagues], bookmaker=ALDER))

@@ -37,7 +37,7 @@ BOTH_APIS = pytest.mark.parametrize("api", Api)
 
 @dataclass
 class _Board:
-    """A board that shows what the test sets; `overdue` is past its deadline once it was read."""
+    """A board that shows the snapshot of the test; after one read, `overdue` is past its deadline."""
 
     snapshot: Snapshot = EMPTY
     overdue: Snapshot | None = None
@@ -75,7 +75,7 @@ class _Shown:
 
 
 class _Lists:
-    """Answers from a board of its own."""
+    """Answers that read a board of their own."""
 
     def __init__(self) -> None:
         self.board = _Board()
@@ -111,7 +111,7 @@ MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookm
 
 
 def _unnamed(end: int) -> list[Match]:
-    """Return matches that version 2 does not show, between those whose id is a multiple of four."""
+    """Return matches that version 2 does not show; each fourth id is left out."""
     return [match(f"{at:03}", home="") for at in range(end) if at % 4]
 
 
@@ -144,7 +144,7 @@ async def test_concurrent_requests_share_one_body(coding: str | None) -> None:
 
 
 class _Interrupting(dict[BookmakerId, str]):
-    """Names that call `interrupt` when they are first read, which is while a body is made."""
+    """Names that call `interrupt` at their first reading, which happens while a body is made."""
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         super().__init__(NAMES)
@@ -156,7 +156,7 @@ class _Interrupting(dict[BookmakerId, str]):
 
 
 async def test_a_cancelled_request_does_not_stop_the_others() -> None:
-    """When the request that makes a body is cancelled, a waiting one makes it."""
+    """When the request that makes a body is cancelled, a waiting request makes the body."""
     asked, answered = list[str](), list[str]()
     leaver = anyio.CancelScope()
     large = _after(EMPTY, batch([match(f"{number:05}") for number in range(20_000)], bookmaker="cedar"))
@@ -190,7 +190,7 @@ async def test_an_entry_that_goes_stale_while_encoding_is_left_out() -> None:
 
 
 async def test_compressed_bytes_of_v2_do_not_depend_on_entries_that_it_does_not_show() -> None:
-    """Another machine may make them after unnamed entries came and went."""
+    """Another machine may compress the list later, after unnamed entries came and left."""
     listed = [match(f"{at:03}") for at in range(0, 600, 4)]
     base = _after(EMPTY, batch(listed, bookmaker="cedar"))
     later = _after(base, batch([*listed, *_unnamed(600)], bookmaker="cedar"))

@@ -39,7 +39,7 @@ STREAM, CHANGES = "/api/v2/stream", "/api/v2/changes"
 
 
 class World(FilledBoard):
-    """A board with random changes. `seen` counts the events, so that a test can check for them."""
+    """A board with random changes. `seen` counts the events, so that a test can require them."""
 
     def __init__(self, random: Random, max_changes: int) -> None:
         super().__init__(max_changes)
@@ -50,11 +50,11 @@ class World(FilledBoard):
         self._serial = 0
 
     def latest(self, view: BookmakerId | None) -> int:
-        """The view's own version."""
+        """Return the version of the last change of the view."""
         return self.published.history.latest(view)
 
     def check(self, copy: Copy, view: BookmakerId | None) -> None:
-        """Compare a copy with the list of its version, that of the last commit that changed the view."""
+        """Compare a copy with the list of its version, which the last change of the view up to it made."""
         versions = self._versions[view]
         version = versions[bisect_right(versions, copy.version) - 1]
         assert self._lists[view][version] == copy.matches, f"{view} at {copy.version}"
@@ -108,7 +108,7 @@ class World(FilledBoard):
 
 
 class StreamClient:
-    """A client of the stream: it reads unless stalled, and after a cut it resumes where it was."""
+    """A client of the stream: it reads unless it is stalled, and after a cut it resumes where it was."""
 
     def __init__(self, world: World, view: BookmakerId | None, conflate_ms: int) -> None:
         self.view = view
@@ -123,7 +123,7 @@ class StreamClient:
         self.is_open = False
 
     def connect(self, tasks: TaskGroup) -> None:
-        """Follow from its last event until it is cut or the service ends; it is not stalled at first."""
+        """Follow from the last event until a cut or the service's end; the client is not stalled then."""
         self.is_open = True
         self._was_reset = False
         self._reads.set()
@@ -131,14 +131,14 @@ class StreamClient:
         tasks.start_soon(self._run)
 
     def stall(self) -> None:
-        """Stop reading, or read again."""
+        """Stop reading, or begin to read again."""
         if self._reads.is_set():
             self._reads.clear()
         else:
             self._reads.set()
 
     def cut(self) -> None:
-        """Disconnect; data under way is lost."""
+        """Disconnect; data that is on its way is lost."""
         self._scope.cancel()
 
     async def _run(self) -> None:
@@ -167,7 +167,7 @@ class StreamClient:
 
 
 class Poller:
-    """A client that requests the changes since its version, and the whole list when those are gone."""
+    """A client that requests the changes since its version, or the whole list when they are gone."""
 
     def __init__(self, world: World, view: BookmakerId | None) -> None:
         self.view = view
@@ -175,7 +175,7 @@ class Poller:
         self._world = world
 
     async def poll(self) -> None:
-        """Poll once."""
+        """Request the changes once."""
         query = f"since={self.copy.version}" + ("" if self.view is None else f"&bookmaker={self.view}")
         status, _, body = await get(self._world.app, CHANGES, query)
         self._world.seen[f"poll {status}"] += 1
@@ -188,7 +188,7 @@ class Poller:
 
 
 async def live_on(world: World, steps: int, clients: int, tasks: TaskGroup) -> list[StreamClient | Poller]:
-    """Make that many random changes to the board and its clients; finally all clients reconnect."""
+    """Make `steps` random changes to the board and its clients; finally all clients reconnect."""
     streams = [
         StreamClient(world, world.random.choice(VIEWS), world.random.choice((0, 0, 0, 1)))
         for _ in range(clients)

@@ -50,7 +50,7 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
 
 
 async def test_an_event_is_compressed_once_for_clients_with_the_same_before() -> None:
-    """Other clients get other blocks, as theirs refer to another event."""
+    """Clients with another event before get other blocks, because these refer to that event."""
     made = _frames(ONE)
 
     first, second = [await made.changes(None, 1000, last=b"before") for _ in range(2)]
@@ -62,7 +62,7 @@ async def test_an_event_is_compressed_once_for_clients_with_the_same_before() ->
 
 
 async def test_the_next_commit_makes_new_events() -> None:
-    """After a commit each version leads to a new event."""
+    """After a commit each earlier version has a new event, which leads to the new version."""
     history = ListHistory(EMPTY, HistoryLimits())
     made = ListFrames(history, NAMES, _answers(ONE))
     history.add(ONE)
@@ -85,7 +85,7 @@ async def test_polls_are_not_marked() -> None:
 
 
 async def test_a_long_event_is_made_once_and_of_one_version() -> None:
-    """Making a long event yields to other tasks; changes meanwhile are in the event of the next request."""
+    """Other tasks run while a long event is made; later changes are in the event of the next request."""
     many = [match(f"{number:05}") for number in range(20_000)]
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))

@@ -29,7 +29,7 @@ CLIENT = "198.51.100.1"
 
 
 def _making(size: int, steps: int = 1, version: int = 7, calls: list[int] | None = None) -> Making:
-    """Return what makes a body of so many bytes, in steps of which each takes its whole time."""
+    """Return a function that makes a body of `size` bytes in steps, each as long as a step may be."""
 
     def make(room: Room) -> Sliced[Content]:
         if calls is not None:
@@ -47,7 +47,7 @@ def _making(size: int, steps: int = 1, version: int = 7, calls: list[int] | None
 
 
 async def test_equal_requests_share_what_the_first_makes() -> None:
-    """However many there are, and also while it is being made."""
+    """All requests share the first body, however many there are, also while the body is being made."""
     own, calls = OwnBodies(), list[int]()
     found: list[object] = []
 
@@ -63,7 +63,7 @@ async def test_equal_requests_share_what_the_first_makes() -> None:
 
 
 async def test_a_newer_version_is_made_anew() -> None:
-    """What is kept is at least as new as the request."""
+    """A kept body answers a request only if it is at least as new as the request's version."""
     own = OwnBodies()
     first = await own.get((VIEW, "key"), 7, None, _making(LONG))
     second = await own.get((VIEW, "key"), 8, None, _making(LONG, version=8))
@@ -74,9 +74,9 @@ async def test_a_newer_version_is_made_anew() -> None:
 
 
 async def test_one_client_leaves_room_for_others() -> None:
-    """However slowly it reads what was made for it; a body that is the only one may be of any length.
+    """A client may hold few bytes, however slowly it reads; its only body may have any length.
 
-    Others are refused once all room is taken.
+    Other clients are refused when all room is taken.
     """
     own = OwnBodies(max_held_bytes=8 * LONG)
     held = [await own.get((VIEW, "one"), 7, CLIENT, _making(2 * LONG))]
@@ -93,7 +93,7 @@ async def test_one_client_leaves_room_for_others() -> None:
 
 
 async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
-    """The client of the first leaves while its body is being made."""
+    """The client of the first request leaves while its body is being made."""
     own, found = OwnBodies(), list[object]()
 
     async def ask() -> None:
@@ -109,7 +109,7 @@ async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
 
 
 async def test_there_is_room_for_so_many_bytes_until_they_are_sent() -> None:
-    """A long body above it is refused, a short one is not; room is back when clients have theirs."""
+    """A long body above the limit is refused, a short body is not; sent bodies make room again."""
     own = OwnBodies(max_held_bytes=3 * LONG)
     held = [await own.get((VIEW, number), 7, None, _making(LONG)) for number in range(3)]
     with pytest.raises(Problem) as refused:
@@ -126,7 +126,7 @@ async def test_there_is_room_for_so_many_bytes_until_they_are_sent() -> None:
 
 
 async def test_what_nobody_waits_for_makes_room() -> None:
-    """Bodies that are only kept for the next client do not count against it."""
+    """Bodies that are only kept for later clients do not count against the limit."""
     own = OwnBodies(max_held_bytes=3 * LONG)
     for number in range(3):
         await own.get((VIEW, number), 7, None, _making(LONG))
@@ -135,7 +135,7 @@ async def test_what_nobody_waits_for_makes_room() -> None:
 
 
 async def test_what_is_kept_is_bounded() -> None:
-    """However many versions clients come from."""
+    """The kept bytes are limited, however many versions clients come from."""
     own = OwnBodies()
     for number in range(20):
         await own.get((VIEW, number), 7, None, _making(MAX_KEPT_BYTES // 8))
@@ -144,7 +144,7 @@ async def test_what_is_kept_is_bounded() -> None:
 
 
 async def test_the_number_of_kept_bodies_is_bounded() -> None:
-    """However short they are: each request may name another one."""
+    """Short bodies are limited in number: each request may name another body."""
     own = OwnBodies()
     for number in range(MAX_KEPT + 50):
         await own.get((VIEW, number), 7, None, _making(100))
@@ -153,7 +153,7 @@ async def test_the_number_of_kept_bodies_is_bounded() -> None:
 
 
 async def test_a_new_version_ends_the_kept_bodies_of_its_view() -> None:
-    """Nobody is answered with them any more; those of other views stay, and a slow old body is not kept."""
+    """Kept bodies of an old version answer nobody; other views keep theirs; a late old body is not kept."""
     own = OwnBodies()
     for number in range(20):
         await own.get((VIEW, number), 7, None, _making(100))
@@ -165,7 +165,7 @@ async def test_a_new_version_ends_the_kept_bodies_of_its_view() -> None:
 
 
 async def test_a_client_that_had_too_much_made_waits() -> None:
-    """It is refused what would be made for it alone, others are not; what is there already it may have."""
+    """Other clients are not refused; this client may still get bodies that are already made."""
     own = OwnBodies(WorkLimit(share=0.001, burst_s=BUDGET_S))
     await own.get((VIEW, "first"), 7, CLIENT, _making(LONG, 10))
     with pytest.raises(Problem) as refused:
@@ -178,7 +178,7 @@ async def test_a_client_that_had_too_much_made_waits() -> None:
 
 
 async def test_a_short_computation_waits_for_no_long_one() -> None:
-    """Of long computations one goes on at a time; a few may wait, more are refused."""
+    """One long computation runs at a time; a few long ones may wait, and more are refused."""
     own, done, refused = OwnBodies(), list[str](), list[str]()
 
     async def ask(name: str, steps: int) -> None:

@@ -31,7 +31,7 @@ class Stage:
         self.woken: Counter[int] = Counter()
 
     async def client(self, number: int, view: BookmakerId | None = None, rest_s: float = 0.0) -> None:
-        """Wait again and again until the end."""
+        """Wait for changes again and again until the end."""
         with self.audience.admitted(None):
             while not self.audience.is_leaving:
                 await self.audience.wait(view, Rest(rest_s) if rest_s else None)
@@ -82,7 +82,7 @@ async def test_they_are_woken_a_few_at_a_time() -> None:
 
 
 async def test_a_view_that_did_not_change_wakes_nobody() -> None:
-    """A commit of one bookmaker wakes its own clients and those of the whole list."""
+    """A commit of one bookmaker wakes the clients of this bookmaker and of the whole list."""
     stage = Stage()
     async with anyio.create_task_group() as tasks:
         for number, view in enumerate((None, ALDER, BIRCH)):
@@ -97,7 +97,7 @@ async def test_a_view_that_did_not_change_wakes_nobody() -> None:
 
 
 async def test_a_disconnected_client_leaves_nothing_behind() -> None:
-    """Neither its place nor its future is kept (faults.md, H9)."""
+    """The client's place and its future are both removed (faults.md, H9)."""
     stage = Stage()
     for number in range(500):
         async with anyio.create_task_group() as tasks:
@@ -135,4 +135,4 @@ async def test_reconnection_times_are_spread() -> None:
     times = [audience.retry_ms() for _ in range(1000)]
 
     assert 1000 <= min(times) < max(times) <= 5000
-    assert max(Counter(time // 500 for time in times).values()) <= 200  # 125 on average
+    assert max(Counter(time // 500 for time in times).values()) <= 200  # the average is 125

@@ -47,7 +47,7 @@ SPELLED = {
 
 
 async def test_quart_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every request is answered in front of it, however the path is spelled: its 404 takes 600 us."""
+    """All requests are answered in front of Quart, in any spelling: its own 404 takes 600 us."""
     monkeypatch.setattr(Quart, "handle_request", _unreachable)
     waiting = ("/api/v2/changes", "/api/v2/stream", "/api/v2/fixtures/x", "/monitor/links/x/y")
     for path in (*PREPARED, *SPELLED):
@@ -62,7 +62,7 @@ async def test_quart_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(("spelled", "path"), SPELLED.items())
 async def test_an_escaped_letter_is_that_letter(site: Site, spelled: str, path: str) -> None:
-    """The answer is that of the path itself."""
+    """The answer equals the answer of the unescaped path."""
     assert (await site.raw("GET", path)).body == (await site.raw("GET", spelled)).body
 
 
@@ -85,7 +85,7 @@ async def test_each_answer_is_logged_at_debug(
 async def test_a_disconnect_within_a_large_body_causes_no_error(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The parts that are not read are dropped without an error, and the next request is served."""
+    """Parts that the client does not read are dropped without an error; the next request is served."""
     site.publish("alder", *(match(f"{number:05}") for number in range(20_000)))
     await site.get("/api/v2/odds")
     port = int(site.base.rpartition(":")[2])
@@ -103,7 +103,7 @@ async def test_a_disconnect_within_a_large_body_causes_no_error(
 
 
 class _Client:
-    """A client of the layer alone, whose handler returns `parts`; notes the sizes sent and the turns."""
+    """A client of this layer; its handler returns `parts`. It notes sent sizes and the kept references."""
 
     def __init__(self, *parts: bytes) -> None:
         self.sent: list[int] = []
@@ -117,7 +117,7 @@ class _Client:
 
         async def given() -> Prepared:
             nonlocal answer
-            mine, answer = answer, None  # type: ignore[assignment]  # no other reference is left
+            mine, answer = answer, None  # type: ignore[assignment]  # this function keeps no reference
             return mine
 
         async def send(event: Any) -> None:
@@ -130,7 +130,7 @@ class _Client:
             _unreachable, {"/list": lambda _: given()}, HttpCounters(Metrics()), service_record()
         )
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
-        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
+        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server calls it
 
 
 async def _unreachable(*_: object) -> Any:
@@ -139,7 +139,7 @@ async def _unreachable(*_: object) -> Any:
 
 @pytest.mark.parametrize("size", [0, 1, SENT_WHOLE, SENT_WHOLE + 1, 1_000_000])
 async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
-    """One of them waits at most; a short part costs one call, and no copy. HEAD has no body at all."""
+    """At most one piece waits in memory; a short part is one call, without a copy. HEAD has no body."""
     client, head = _Client(bytes(size)), _Client(bytes(size), bytes(10))
     await client.get()
     await head.get("HEAD")
@@ -150,7 +150,7 @@ async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
 
 
 async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None:
-    """What waits in memory for those that do not read is bounded by that."""
+    """Shorter pieces bound the memory for clients that do not read."""
     sent: list[int] = []
 
     async def given(_: Asked) -> Prepared:
@@ -173,7 +173,7 @@ async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None
 
 
 async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
-    """No part is kept in memory once it is sent."""
+    """A part is freed when it is sent."""
     parts = [os.urandom(size) for size in (1_500_000, 10, 1_000_000)]
     client, whole, turns = _Client(*parts), b"".join(parts), 0
     parts.clear()
@@ -207,7 +207,7 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     layer = FastPath(_unreachable, {"/list": handler}, counters, service_record())
     scope = {**asgi_scope("/list", "", []), "method": method}
     with structlog.testing.capture_logs() as lines:
-        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
+        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server calls it
 
     start, body = sent
     headers = dict(start["headers"])
@@ -225,8 +225,8 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
 
 
 async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
-    """So what is made for single clients counts until then."""
-    body = anyio.Event()  # any object
+    """A body made for a single client counts against the limit until it is sent."""
+    body = anyio.Event()  # any object that can be referred to weakly
     gone, seen = weakref.ref(body), list[bool]()
     answers = [prepared(200, {}, (bytes(SENT_WHOLE + 1),), body)]
     del body
@@ -244,7 +244,7 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
 
 
 async def test_only_an_answer_that_waits_is_watched_for_the_end_of_its_client() -> None:
-    """The client's end is not asked for before, and ends an answer that waits."""
+    """Only a waiting answer asks whether its client has left, and the client's end ends this answer."""
     asked, waited = list[str](), list[str]()
 
     async def answer(request: Asked) -> Prepared:
@@ -261,9 +261,9 @@ async def test_only_an_answer_that_waits_is_watched_for_the_end_of_its_client() 
         waited.append(event["type"])
 
     layer = WaitingPath(_unreachable, {"/now": answer, "/wait": answer}, HttpCounters(Metrics()))
-    await layer(asgi_scope("/now", "", []), receive, send)  # type: ignore[arg-type]  # as a server would
+    await layer(asgi_scope("/now", "", []), receive, send)  # type: ignore[arg-type]  # as a server calls it
     at_once = [*asked], [*waited]
-    await layer(asgi_scope("/wait", "", []), receive, send)  # type: ignore[arg-type]  # as above
+    await layer(asgi_scope("/wait", "", []), receive, send)  # type: ignore[arg-type]  # as a server does
 
     assert ([], ["http.response.start", "http.response.body"]) == at_once
     assert (["receive"], ["begun"]) == (asked, waited[2:])

@@ -1,4 +1,4 @@
-"""Accept-Encoding and If-None-Match, read as RFC 9110 says."""
+"""Accept-Encoding, If-None-Match and Accept, read as RFC 9110 says."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ GARBAGE = ("1001", '"', "W/", "'1001'", '"a b"', "\x00")
     ],
 )
 def test_the_coding_with_the_highest_weight_is_chosen(header: str | None, expected: Coding | None) -> None:
-    """Weights decide; names are case-insensitive; what breaks the grammar is ignored."""
+    """Weights decide; names are case-insensitive; parts that break the grammar are ignored."""
     assert expected == coding_for(header)
 
 
@@ -76,7 +76,7 @@ def test_the_coding_with_the_highest_weight_is_chosen(header: str | None, expect
     ),
 )
 def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
-    """For any weights it is gzip where acceptable and not less wanted than identity, else identity."""
+    """Gzip is chosen where it is acceptable and wanted at least as much as identity; otherwise identity."""
     header = ", ".join(name if weight is None else f"{name};q={weight}" for name, weight in weights.items())
 
     chosen = coding_for(header)
@@ -122,7 +122,7 @@ def test_an_etag_matches_when_the_list_names_it(header: str, *, expected: bool) 
 
 @given(st.lists(st.sampled_from(TAGS + SEPARATORS + GARBAGE), max_size=10).map("".join))
 def test_matching_equals_the_oracle(header: str) -> None:
-    """For any mixture of tags, separators and garbage the result is that of a hand-written parser."""
+    """Any mixture of tags, separators and garbage has the same result as with a hand-written parser."""
     assert matches_by_rfc(header, ETAG) == has_already(header, ETAG)
 
 
@@ -187,5 +187,5 @@ def test_html_is_chosen_when_its_weight_is_higher(header: str | None, *, expecte
     ],
 )
 def test_openmetrics_is_chosen_when_it_is_named(header: str | None, *, expected: bool) -> None:
-    """And plain text, the older form, has no higher weight."""
+    """OpenMetrics is chosen by name, if plain text, the older form, has no higher weight."""
     assert expected == prefers_openmetrics(header)

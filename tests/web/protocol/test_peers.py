@@ -1,4 +1,4 @@
-"""Which client a request counts for: forged addresses never help."""
+"""The client for whom a request counts: a forged address never helps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
 
 
 def test_without_proxies_the_address_counts() -> None:
-    """IPv6 by /64; this machine is not counted; what is forwarded is ignored."""
+    """An IPv6 address counts as its /64; this machine does not count; forwarded addresses are ignored."""
     for address, client in [
         ("192.0.2.7", "192.0.2.7"),
         ("::ffff:192.0.2.7", "192.0.2.7"),
@@ -35,7 +35,7 @@ def test_without_proxies_the_address_counts() -> None:
 
 
 def test_proxies_may_change() -> None:
-    """An address that was looked up before is looked at anew."""
+    """After a change, an address that is already known is examined anew."""
     peers = Peers(["192.0.2.7"])
     found = []
     for trusted in (["192.0.2.7"], [], ["192.0.2.0/24"]):
@@ -46,7 +46,7 @@ def test_proxies_may_change() -> None:
 
 
 def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
-    """The last one that is no proxy counts: everything before it can be forged."""
+    """The last forwarded address that is no proxy counts: every address before it can be forged."""
     for address, lines, client in [
         ("10.1.2.3", ["198.51.100.1"], "198.51.100.1"),
         ("127.0.0.1", ["198.51.100.1"], "198.51.100.1"),
@@ -73,7 +73,7 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
 
 @given(forged=st.lists(st.text(st.characters(max_codepoint=255)), max_size=4))
 def test_whatever_a_client_writes_the_proxy_has_the_last_word(forged: list[str]) -> None:
-    """A proxy appends the address of its client to what that has sent."""
+    """A proxy appends the address of its client to the line that the client sent."""
     line = ", ".join([*forged, "198.51.100.1"])
 
     assert "198.51.100.1" == Peers(PROXIES).client("10.1.2.3", _forwarded(line))

@@ -18,7 +18,7 @@ from web.protocol.responses import HttpCounters
 pytestmark = pytest.mark.anyio
 
 FIELDS = ["type", "title", "status", "detail", "instance", "code", "request_id"]
-SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - what must not get out
+SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - a text that no answer may have
 
 
 def _app() -> Quart:
@@ -61,7 +61,7 @@ async def _problem(path: str, method: str = "GET") -> tuple[Response, dict[str, 
 async def test_every_error_is_a_problem_document(
     path: str, method: str, status: int, code: str, title: str | None
 ) -> None:
-    """Errors of the service and of the framework have the same seven members, status included."""
+    """Errors of the service and of the framework have the same seven members, `status` included."""
     response, problem = await _problem(path, method)
 
     assert FIELDS == list(problem)
@@ -76,7 +76,7 @@ async def test_every_error_is_a_problem_document(
 
 
 async def test_the_stack_of_a_500_is_logged_with_the_request_id() -> None:
-    """One error line has the exception and the request id, so that a client's report can be found."""
+    """One error line has the exception and the request id, by which a client's report can be matched."""
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs:
         _, problem = await _problem("/crash")
 

@@ -12,7 +12,7 @@ from web.protocol.rate_limit import RateLimit, Taken, WorkLimit
 
 
 def test_a_burst_passes_and_then_the_rate() -> None:
-    """Ten at once, then one each half second."""
+    """Ten requests pass at the same time, and then one each half second."""
     limit = RateLimit(2.0, 10, 100)
 
     first = [limit.take("a", 100.0) for _ in range(11)]
@@ -25,7 +25,7 @@ def test_a_burst_passes_and_then_the_rate() -> None:
 
 
 def test_a_refused_request_costs_nothing() -> None:
-    """A client that goes on asking is let in as early as one that waits."""
+    """A client that asks again and again is accepted as early as a client that waits."""
     limit = RateLimit(1.0, 1, 100)
     limit.take("a", 0.0)
 
@@ -41,7 +41,7 @@ def test_a_refused_request_costs_nothing() -> None:
     gaps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=300),
 )
 def test_never_more_than_burst_and_rate(per_s: float, burst: int, gaps: list[float]) -> None:
-    """In any span of time at most burst + rate x span requests pass, and after `retry_after_s` one does."""
+    """Any time span has at most burst + rate x span requests; after `retry_after_s` a request passes."""
     limit, now, passed = RateLimit(per_s, burst, 10), 1000.0, list[float]()
     for gap in gaps:
         now += gap
@@ -66,7 +66,7 @@ def _copy(limit: RateLimit, per_s: float, burst: int) -> RateLimit:
 
 
 def test_the_table_keeps_the_clients_that_asked_last() -> None:
-    """A million addresses take no more room than the table has."""
+    """A million addresses take no more memory than the table may have."""
     limit = RateLimit(1.0, 1, 3)
     for name in "abcad":
         limit.take(name, 0.0)
@@ -76,7 +76,7 @@ def test_the_table_keeps_the_clients_that_asked_last() -> None:
 
 
 def test_other_limits_hold_at_once() -> None:
-    """Each client has its whole burst by them, and is told of them."""
+    """New limits give each client its whole burst, and the fields show the new limits."""
     limit = RateLimit(0.01, 1, 3)
     refused = [limit.take("a", 0.0).retry_after_s > 0 for _ in range(2)]
     limit.change(1.0, 2, 1)
@@ -96,7 +96,7 @@ def test_other_limits_hold_at_once() -> None:
 def test_a_clock_that_goes_back_costs_at_most_that_time(
     per_s: float, burst: int, times: list[float]
 ) -> None:
-    """It is monotonic; if it were not, nobody would wait longer than it went back and the rate asks."""
+    """If the monotonic clock went back, nobody would wait longer than that time and the rate's time."""
     limit = RateLimit(per_s, burst, 10)
     for at, now in enumerate(times):
         taken = limit.take("a", now)
@@ -107,7 +107,7 @@ def test_a_clock_that_goes_back_costs_at_most_that_time(
 
 
 def test_the_fields_are_those_of_the_draft() -> None:
-    """Structured fields, whole seconds rounded up; the window is never longer than Retry-After."""
+    """The fields are structured, with whole seconds rounded up; the window is at most Retry-After."""
     limit = RateLimit(20.0, 100, 10)
     policy = (b"ratelimit-policy", b'"client";q=100;w=5')
 
@@ -118,7 +118,7 @@ def test_the_fields_are_those_of_the_draft() -> None:
 
 @given(per_s=st.floats(0.01, 1e6), burst=st.integers(1, 1_000_000))
 def test_every_number_in_the_fields_is_one_that_the_draft_allows(per_s: float, burst: int) -> None:
-    """Integers of at most 15 digits (RFC 9651); a window is at least 1 s."""
+    """Numbers are integers of at most 15 digits (RFC 9651); a window is at least 1 s."""
     limit = RateLimit(per_s, burst, 10)
     for taken in (limit.take("a", 1e9), limit.take("a", 1e9)):
         policy, now = (re.findall(rb"=([0-9]{1,15})(?:;|$)", value) for _, value in limit.fields(taken))
@@ -129,7 +129,7 @@ def test_every_number_in_the_fields_is_one_that_the_draft_allows(per_s: float, b
 
 
 def test_work_is_limited_in_the_long_run_and_at_once() -> None:
-    """Of 0.1 s a second 2 s may be done at once; then the client waits for what is too much."""
+    """At 0.1 s of work a second, 2 s may be done together; then the client waits for the excess."""
     limit = WorkLimit(share=0.1, burst_s=2.0)
     limit.charge("a", 2.0, 100.0)
     at_once = limit.wait_s("a", 100.0)
@@ -140,7 +140,7 @@ def test_work_is_limited_in_the_long_run_and_at_once() -> None:
 
 
 def test_the_table_of_work_is_bounded() -> None:
-    """It keeps the clients that caused work last."""
+    """The table keeps the clients that caused work last."""
     limit = WorkLimit(share=0.1, burst_s=1.0, max_clients=2)
     for client in "abc":
         limit.charge(client, 2.0, 0.0)

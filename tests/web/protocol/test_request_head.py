@@ -1,4 +1,4 @@
-"""The gate in front of the parser: what passes, what is refused, and that h11 accepts all that passes."""
+"""The gate in front of the parser: the heads that pass or are refused; h11 accepts all that pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSALS_PATH = b"/s3cret/"
 
 
 def head(*lines: bytes) -> bytes:
-    """Return a head of these lines."""
+    """Return a head with these lines."""
     return b"\r\n".join([*lines, b"", b""])
 
 
@@ -36,13 +36,13 @@ def gate_of(max_requests: int = 1_000_000, known: set[bytes] | None = None) -> H
 
 
 def refused(code: str, method: bytes = b"GET") -> bytes:
-    """Return what takes the place of a head that is refused."""
+    """Return the head that replaces a refused head."""
     line = b"%b %b%b HTTP/1.1" % (method, REFUSALS_PATH, code.encode())
     return head(line, b"Host: oddsboard", b"Connection: close")
 
 
 def test_a_fit_head_passes_as_it_is() -> None:
-    """Nothing of a fit head is changed, alone, again, or in pieces of any length."""
+    """A fit head is not changed: neither alone, nor repeated, nor in pieces of any length."""
     for fit in [
         GET,
         GET + GET,
@@ -62,7 +62,7 @@ def test_a_fit_head_passes_as_it_is() -> None:
 
 
 def test_anything_else_is_refused_and_ends_the_connection() -> None:
-    """A request for the refusal takes the place of the head; nothing behind it is read."""
+    """A request for the refusal replaces the head; the gate reads nothing after it."""
     for code, data in [
         ("http2_not_supported", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
         ("http2_not_supported", b"PRI * HTTP/2.0\r\n"),
@@ -116,12 +116,12 @@ def test_anything_else_is_refused_and_ends_the_connection() -> None:
 
 
 def test_heads_before_a_refused_one_pass() -> None:
-    """Requests that came before it are answered first."""
+    """Requests before the refused head are answered first."""
     assert GET + refused("bad_request") == gate_of().feed(GET + b"nonsense\r\n\r\n" + GET)
 
 
 def test_the_answer_to_a_refused_head_request_has_no_body() -> None:
-    """HEAD stays HEAD."""
+    """The replacement of a HEAD request is a HEAD request."""
     data = head(b"HEAD /" + b"a" * MAX_TARGET_BYTES + b" HTTP/1.1", b"Host: x")
 
     assert refused("target_too_long", b"HEAD") == gate_of().feed(data)
@@ -137,7 +137,7 @@ def test_the_answer_to_a_refused_head_request_has_no_body() -> None:
     ],
 )
 def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[bytes]) -> None:
-    """What follows its head, a second request too, is never read."""
+    """Nothing after the head is read, not even a second request."""
     gate = gate_of()
     data = head(b"POST /api/odds HTTP/1.1", b"Host: x", *fields, b"A: b") + b"abcde" + GET
 
@@ -157,7 +157,7 @@ def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[by
     ],
 )
 def test_a_request_that_ends_its_connection_is_the_last(lines: list[bytes]) -> None:
-    """RFC 9112, 9.6: what follows it is never read, and does not cost it its answer."""
+    """RFC 9112, 9.6: nothing after this request is read, and it still gets its answer."""
     gate = gate_of()
     kept = [line for line in lines if not line.lower().startswith(b"connection")]
 
@@ -167,7 +167,7 @@ def test_a_request_that_ends_its_connection_is_the_last(lines: list[bytes]) -> N
 
 
 def test_the_absolute_form_becomes_a_path() -> None:
-    """RFC 9112, 3.2.2: a server must accept it."""
+    """RFC 9112, 3.2.2: a server must accept the absolute form."""
     for target, origin in [
         (b"http://x/health/live", b"/health/live"),
         (b"HTTPS://x:1?a=b", b"/?a=b"),
@@ -180,7 +180,7 @@ def test_the_absolute_form_becomes_a_path() -> None:
 
 
 def test_options_of_the_server_are_those_of_its_root() -> None:
-    """RFC 9110, 9.3.7: with `*` a client asks for none of its paths; no other method may."""
+    """RFC 9110, 9.3.7: `*` means the server and no path of it; only OPTIONS may have it."""
     for method, target in [(b"OPTIONS", b"/"), (b"GET", b"*")]:
         expected = head(b"%b %b HTTP/1.1" % (method, target), b"Host: x", b"A: *")
 
@@ -198,7 +198,7 @@ def test_an_upgrade_is_ignored(protocol: bytes) -> None:
 
 
 def test_empty_lines_before_a_request_are_ignored() -> None:
-    """RFC 9112, 2.2: some clients send them after a body. They may come alone, cut anywhere."""
+    """RFC 9112, 2.2: some clients send empty lines after a body. They may come alone, cut anywhere."""
     for cut in range(9):
         gate, data = gate_of(), b"\r\n\r\n\r\n" + GET
 
@@ -207,7 +207,7 @@ def test_empty_lines_before_a_request_are_ignored() -> None:
 
 
 def test_the_last_request_that_a_connection_may_have_says_so() -> None:
-    """Whatever the client asked for; nothing behind it is read."""
+    """The last request gets `Connection: close`, whatever it asked for; nothing after it is read."""
     kept = head(b"GET / HTTP/1.1", b"Host: x", b"Connection: keep-alive")
     gate = gate_of(3)
 
@@ -219,7 +219,7 @@ def test_the_last_request_that_a_connection_may_have_says_so() -> None:
 
 @pytest.mark.parametrize("path", [b"/health", b"/health/live?a", b"http://x/health/ready"])
 def test_only_probes_pass_when_there_are_too_many_connections(path: bytes) -> None:
-    """Also a head that passed before."""
+    """A head that passed before is refused, too."""
     gate = gate_of()
     gate.feed(GET)
     gate.is_overloaded = True
@@ -230,7 +230,7 @@ def test_only_probes_pass_when_there_are_too_many_connections(path: bytes) -> No
 
 
 def test_a_bounded_number_of_heads_is_remembered() -> None:
-    """And no long one."""
+    """Long heads are not remembered."""
     known: set[bytes] = set()
     for number in range(KEPT_HEADS + 10):
         gate_of(2, known).feed(head(b"GET /%d HTTP/1.1" % number, b"Host: x"))
@@ -288,7 +288,7 @@ def test_what_passes_is_the_same_however_it_is_cut_and_h11_accepts_it(data: byte
 
     assert passed == b"".join(parts.feed(data[at:to]) for at, to in pairwise(bounds))
     parser = h11.Connection(h11.SERVER)
-    if passed:  # nothing would be the end of the connection
+    if passed:  # no data would mean the end of the connection
         parser.receive_data(passed)
     while parser.our_state is not h11.MUST_CLOSE:
         event = parser.next_event()

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes: h11 is what reading and writing are compared with."""
+"""HTTP/1.1 as bytes: reading and writing are compared with h11."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _of_h11(method: str, status: int, headers: Headers, pieces: Sequence[bytes])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_is_written_as_h11_writes_it(case: str, method: str) -> None:
-    """Byte for byte."""
+    """The bytes of both answers are equal."""
     assert _of_h11(method, *CASES[case]) == _ours(method, *CASES[case])
 
 
@@ -69,7 +69,7 @@ def test_an_answer_is_written_as_h11_writes_it(case: str, method: str) -> None:
 def test_any_answer_is_written_as_h11_writes_it(
     method: str, status: int, pieces: list[bytes], given: dict[str, str]
 ) -> None:
-    """Byte for byte, with any header and any cut of the body; an "a" stands for a length."""
+    """The bytes are equal for any header and any pieces; a header "a" stands for a Content-Length."""
     length = b"%d" % (sum(map(len, pieces)) if status not in {204, 304} else 0)
     headers = [(name.encode(), value.strip().encode()) for name, value in given.items()]
     headers += [(b"content-length", length)] if "a" in given else []
@@ -79,7 +79,7 @@ def test_any_answer_is_written_as_h11_writes_it(
 
 @pytest.mark.parametrize("bad", [b"a\r\nb", b"a\nb", b"a\rb", b"a\0b", b"\r\n\r\nHTTP/1.1 200 \r\n\r\n"])
 def test_a_header_that_would_end_early_is_refused(bad: bytes) -> None:
-    """In a name or a value; then nothing is sent."""
+    """A line end or NUL in a name or a value is refused, and then nothing is sent."""
     for header in [(b"x", bad), (bad, b"x")]:
         answer = Answer("GET", is_last=False)
         with pytest.raises(ValueError, match="must be the first head"):
@@ -90,7 +90,7 @@ def test_a_header_that_would_end_early_is_refused(bad: bytes) -> None:
 
 @pytest.mark.parametrize("pieces", [[b"123456"], [b"123"], [b"123", b"456"], [b"123", b""]])
 def test_a_body_of_another_length_is_refused(pieces: list[bytes]) -> None:
-    """The last piece is not sent, and the answer is not whole."""
+    """The last piece is not sent, and the answer does not count as whole."""
     answer, last = Answer("GET", is_last=False), pieces.pop()
     answer.begin(200, [(b"content-length", b"5")])
     for piece in pieces:
@@ -102,7 +102,7 @@ def test_a_body_of_another_length_is_refused(pieces: list[bytes]) -> None:
 
 
 def test_what_is_out_of_order_is_refused() -> None:
-    """A piece before the head, a second head, a piece after the end."""
+    """A piece before the head, a second head, and a piece after the end are refused."""
     answer = Answer("GET", is_last=False)
     with pytest.raises(ValueError, match="a piece must come"):
         answer.piece(b"", has_more=True)
@@ -116,7 +116,7 @@ def test_what_is_out_of_order_is_refused() -> None:
 
 @pytest.mark.parametrize("lines", [b"", b"Content-Length: 0\r\n", b"Connection: Keep-Alive, CLOSE\r\n"])
 def test_a_head_is_read_as_by_h11(lines: bytes) -> None:
-    """Names are in lower case, values without space around, and the target has its parts."""
+    """Names are in lower case, values have no space around them, and the target is split into its parts."""
     found = read(HEAD % (b"GET", lines))
 
     assert found is not None
@@ -141,5 +141,5 @@ def test_a_head_is_read_as_by_h11(lines: bytes) -> None:
     ],
 )
 def test_all_else_is_left_to_h11(head: bytes) -> None:
-    """Other methods and versions, and all that has or may have a body."""
+    """Other methods and versions, and requests that may have a body, are left to h11."""
     assert read(head) is None

@@ -1,4 +1,4 @@
-"""When Python looks for cycles, and among what."""
+"""The times at which Python looks for cycles, and the objects that it examines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cycle:
 
 
 def test_objects_from_before_the_start_are_not_examined_again() -> None:
-    """They are modules, and objects that were built until the service listens."""
+    """These objects are modules, and all objects that were built before the service listens."""
     kept = [[number] for number in range(1000)]
 
     collector.set_up_collector()
@@ -43,7 +43,7 @@ def test_objects_from_before_the_start_are_not_examined_again() -> None:
 async def test_while_boards_fill_what_is_there_is_excluded_and_then_cycles_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No look takes as long as the board is large, and no cycle of later stays."""
+    """A look takes no longer when the board is large, and cycles that begin later are freed."""
     monkeypatch.setattr(collector, "FILLING_S", 1)
     monkeypatch.setattr(collector, "FREEZE_S", 0.0)
     monkeypatch.setattr(collector, "EVERY_S", 0.0)
@@ -69,5 +69,5 @@ async def test_while_boards_fill_what_is_there_is_excluded_and_then_cycles_are_f
 
 @pytest.mark.parametrize(("look", "generation"), [(1, 0), (199, 0), (200, 1), (400, 1), (40_000, 2)])
 def test_older_objects_are_examined_seldom(look: int, generation: int) -> None:
-    """An object that survives a look is mostly one that stays for long."""
+    """An object that survived one look usually lives long."""
     assert collector._generation(look) == generation

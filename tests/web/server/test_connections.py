@@ -1,4 +1,4 @@
-"""How many connections there may be, which of them are closed, and who is given up, on a real server."""
+"""The limit of connections, the choice of the connection to close, and slow clients, on a real server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Crowd:
     async def join(
         self, sent: bytes = b"", *, is_refused: bool = False, buffer_bytes: int = 0
     ) -> socket.socket:
-        """Connect one more client, and unless it is refused wait until it is accepted."""
+        """Connect one more client; unless the client is to be refused, wait until it is accepted."""
         client, held = socket.socket(), self._site.connections
         client.settimeout(0)
         if buffer_bytes:
@@ -49,7 +49,7 @@ class Crowd:
         return client
 
     async def received(self, client: socket.socket) -> bytes:
-        """Return the next answer whole, as far as its length is announced, b"" for the end."""
+        """Return the next answer, as long as its announced length, or b"" at the end of the connection."""
         loop, answer = asyncio.get_running_loop(), b""
         with anyio.fail_after(10):
             while piece := await loop.sock_recv(client, 65_536):
@@ -62,14 +62,14 @@ class Crowd:
 
 
 def _peer(connection: Connection) -> object:
-    with contextlib.suppress(OSError):  # closed meanwhile
+    with contextlib.suppress(OSError):  # the connection may be closed meanwhile
         return connection.getpeername()
     return None
 
 
 @contextlib.contextmanager
 def crowd(site: Site) -> Iterator[Crowd]:
-    """Return a crowd, which leaves at the end of the block."""
+    """Return a crowd whose clients disconnect at the end of the block."""
     clients = Crowd(site)
     try:
         yield clients
@@ -79,7 +79,7 @@ def crowd(site: Site) -> Iterator[Crowd]:
 
 
 async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
-    """A request makes a connection the newest one; half a head does not."""
+    """A request makes its connection the newest connection; half a head does not."""
     async with open_site(caps=Caps(connections=3, most=100)) as site:
         with crowd(site) as clients:
             used, half, unused = await clients.join(), await clients.join(LIVE[:-2]), await clients.join()
@@ -95,7 +95,7 @@ async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed() -> 
 
 
 async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_refused() -> None:
-    """Only probes are answered to those who come then; the others go on."""
+    """A new client above the cap is answered for probes only; clients that wait or follow go on."""
     async with open_site(caps=Caps(connections=2, most=100)) as site:
         with crowd(site) as clients:
             _ = [await clients.join(STREAM) for _ in range(2)]
@@ -123,14 +123,14 @@ async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_r
 
 
 async def test_who_was_just_accepted_has_time_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those who come above the cap wait meanwhile, however many they are."""
+    """Meanwhile all new clients above the cap wait, however many there are."""
     now = 0.0
     monkeypatch.setattr(connections, "elapsed_s", lambda: now)
     async with open_site(caps=Caps(connections=2, most=100)) as site:
         with crowd(site) as clients:
             slow, silent = await clients.join(), await clients.join()
             waiting = [await clients.join(is_refused=True) for _ in range(20)]
-            await anyio.sleep(0.05)  # turns of the loop: to accept them would take one
+            await anyio.sleep(0.05)  # many turns of the loop; one turn would accept them
             slow.send(LIVE)
             assert (await clients.received(slow)).startswith(b"HTTP/1.1 200")
             assert 2 == len(site.connections.by_request)
@@ -146,7 +146,7 @@ async def test_who_was_just_accepted_has_time_to_ask(monkeypatch: pytest.MonkeyP
 
 
 async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
-    """Until some of the others have left."""
+    """New connections are closed at once until some of the other clients have left."""
     async with open_site(caps=Caps(connections=1, most=3)) as site:
         with crowd(site) as clients:
             streams = []
@@ -166,7 +166,7 @@ async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
 async def test_who_leaves_while_another_request_waits_is_noticed(
     request_: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests behind the first hold no place either."""
+    """A client that has left also loses the places of the requests that it sent behind the first."""
     monkeypatch.setattr(watch, "LOOK_S", 0.01)
     async with open_site() as site:
         with crowd(site) as clients:
@@ -179,7 +179,7 @@ async def test_who_leaves_while_another_request_waits_is_noticed(
 
 
 async def test_who_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream ends when one `send` lasts too long, whatever the kernel does."""
+    """A stream ends when one `send` lasts too long, even if the kernel still keeps the connection."""
     monkeypatch.setattr(watch, "LOOK_S", 0.01)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.1)
     async with open_site() as site:
@@ -195,7 +195,7 @@ async def test_who_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 async def test_who_sends_without_end_and_takes_nothing_is_cut(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is dropped while an answer cannot be sent is bounded."""
+    """The bytes that the server drops while it cannot send an answer are limited."""
     monkeypatch.setattr(connections, "MAX_DROPPED", 1_000_000)
     site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(20_000)))
     with crowd(site) as clients:
@@ -209,7 +209,7 @@ async def test_who_sends_without_end_and_takes_nothing_is_cut(
 async def test_the_kernel_does_not_disconnect_a_client_that_reads_slowly(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While it reads steadily the limit is two minutes in place of 10 s."""
+    """While a client reads steadily, the kernel's limit is two minutes in place of 10 s."""
     monkeypatch.setattr(reader, "LOOK_S", 0.02)
     site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(5_000)))
     with crowd(site) as clients:
@@ -231,7 +231,7 @@ async def test_the_kernel_does_not_disconnect_a_client_that_reads_slowly(
 async def test_a_client_that_takes_almost_nothing_is_disconnected(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For the kernel it reads, so that it could hold its connection for as long as it likes."""
+    """For the kernel such a client reads, so without this rule it could hold its connection for ever."""
     monkeypatch.setattr(reader, "LOOK_S", 0.02)
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.2)
     monkeypatch.setattr(reader, "STEADY_BYTES", 100 * reader.STEADY_BYTES)
@@ -252,7 +252,7 @@ def _limit_ms(connection: Connection) -> int:
 
 
 async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None:
-    """All of the first part is sent, and more is to come: above the cap another connection is closed."""
+    """All of the first part is sent and more will come: another connection is closed above the cap."""
     held = connections.Connections("/refused/", Caps())
     client, accepted = socket.socketpair()
     with client, contextlib.closing(Connection(accepted, held)) as connection:
@@ -267,7 +267,7 @@ async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None
 
 
 async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> None:
-    """Also where the system took nothing of it, and where the loop sends several pieces at once."""
+    """This holds also when the system took nothing of the part, or the loop sends pieces together."""
     held = connections.Connections("/refused/", Caps())
     client, accepted = socket.socketpair()
     with client, contextlib.closing(Connection(accepted, held)) as connection:

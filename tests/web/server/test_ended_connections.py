@@ -1,4 +1,4 @@
-"""What is left of a connection when it has ended: no task, and no object that only the collector frees."""
+"""An ended connection leaves no task, and no object that only Python's collector can free."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ pytestmark = pytest.mark.anyio
 
 CLIENTS = 20
 FEW = 16
-"""Objects that one of them may leave: the framework's search for a path that is not answered leaves 8."""
+"""Objects that one client may leave: Quart's search for a path that is not found leaves 8."""
 TURNS = 50
-"""Turns of the loop in which all that is about a closed connection ends by itself."""
+"""Turns of the loop in which everything of a closed connection ends by itself."""
 
 GET = b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n%b\r\n"
 SENT = {
@@ -41,7 +41,7 @@ UNANSWERED = {"nothing", "half a head", "a request to wait"}
 
 @pytest.fixture
 def _no_collector() -> Iterator[None]:
-    """Collect only when told, and nothing of other tests, which would take most of the time."""
+    """Collect only on request, without the objects of other tests, which would take most of the time."""
     gc.disable()
     gc.freeze()
     yield
@@ -52,11 +52,11 @@ def _no_collector() -> Iterator[None]:
 @pytest.mark.usefixtures("_no_collector")
 @pytest.mark.parametrize("kind", SENT)
 async def test_what_has_ended_is_freed_at_once(site: Site, kind: str) -> None:
-    """Thousands of clients that come and go would else be freed in one step, while nothing else runs."""
+    """Otherwise one collection would free thousands of ended clients while nothing else can run."""
     version = str(site.publish("birch", match("x.1", away="")))
     sent = SENT[kind].replace(b"%b-%b", f"{version}-{EPOCH}".encode())
     before = asyncio.all_tasks()
-    await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)  # what is made once
+    await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)  # makes lasting objects
     gc.collect()
 
     await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)
@@ -66,7 +66,7 @@ async def test_what_has_ended_is_freed_at_once(site: Site, kind: str) -> None:
 
 
 async def test_a_client_that_ends_its_side_has_its_answer(site: Site) -> None:
-    """And nothing waits for another request of it."""
+    """After the answers the connection is closed: no task waits for another request of this client."""
     loop, port = asyncio.get_running_loop(), int(site.base.rpartition(":")[2])
     with socket.socket() as client:
         client.settimeout(0)
@@ -83,7 +83,7 @@ async def test_a_client_that_ends_its_side_has_its_answer(site: Site) -> None:
 
 
 async def test_one_task_watches_how_long_a_connection_is_idle(site: Site) -> None:
-    """The tasks of a connection are the same after each request."""
+    """The set of tasks is the same after each request."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(site.base.rpartition(":")[2]))
     found = []
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The process ends in time whatever hangs, with its exit code."""
+"""The process ends in time with its exit code, even if a part of it hangs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HANGS = [
 @pytest.mark.parametrize("hangs", HANGS)
 @pytest.mark.parametrize("code", [Exit.STOPPED, Exit.CORE])
 def test_the_process_ends_though_something_hangs(hangs: str, code: Exit) -> None:
-    """The loop waits for ever, does not come back, or a thread keeps the process."""
+    """The loop may wait for ever or never return, or a thread may keep the process alive."""
     program = PROGRAM.format(code=int(code), hangs=hangs)
     assert (code, "", "") == ran("-c", program)
 
@@ -59,5 +59,5 @@ process()
 
 @pytest.mark.long
 def test_the_timer_of_the_exit_does_not_outlive_its_handler() -> None:
-    """An interpreter that ends slowly was ended by it: 142, a failed unit of systemd."""
+    """Before the correction the timer killed an interpreter that ended slowly, with code 142."""
     assert (0, "done\n", "") == ran("-c", TIMED)

@@ -1,4 +1,4 @@
-"""The gate in front of a real server: what clients may send, and what becomes of the rest."""
+"""The gate in front of a real server: requests that pass, and answers to all other bytes."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ SMUGGLED = b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
     site: Site, data: bytes, expected: tuple[int, str]
 ) -> None:
-    """Nothing else is answered on that connection."""
+    """Nothing after the refusal is answered on that connection."""
     began = time.monotonic()
 
     answer = await exchange(site, data)
 
     assert expected == problem_in(answer)
     assert 1 == answer.count(b"x-request-id: ")
-    assert time.monotonic() - began < 4.0  # not by the idle timeout of 5 s
+    assert time.monotonic() - began < 4.0  # the idle timeout of 5 s would be later
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("frame", [b"\0\0\x08\x06\0\0\0\0\0pingping", b"\0\0\0\x04\0\0\0\0\0", b"a: b\r\n"])
 async def test_a_refused_client_that_goes_on_sending_is_cut(site: Site, frame: bytes) -> None:
-    """Frames of HTTP/2, or anything else: it is read for a short time only."""
+    """The server reads frames of HTTP/2, or anything else, for a short time only."""
     answer = await exchange(site, PREFACE, then=frame * 1_000)
 
     assert (400, "http2_not_supported") == problem_in(answer)
@@ -61,7 +61,7 @@ async def test_a_refused_client_that_goes_on_sending_is_cut(site: Site, frame: b
 
 @pytest.mark.parametrize("protocol", ["h2c", "websocket"])
 async def test_an_upgrade_is_answered_in_http_1_1(site: Site, protocol: str) -> None:
-    """As RFC 9110 allows."""
+    """RFC 9110 allows a server to ignore an upgrade."""
     answer = await exchange(
         site,
         f"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\n"
@@ -76,7 +76,7 @@ async def test_an_upgrade_is_answered_in_http_1_1(site: Site, protocol: str) -> 
 async def test_a_request_with_a_body_is_answered_without_reading_it(
     site: Site, method: str, status: bytes, fields: str
 ) -> None:
-    """A long body costs the client its connection, not its answer."""
+    """A long body costs the client its connection, but the request is still answered."""
     head = f"{method} /health/live HTTP/1.1\r\nHost: x\r\n{fields}\r\n".encode()
 
     answer = await exchange(site, head + b"a" * 16_000_000)
@@ -86,7 +86,7 @@ async def test_a_request_with_a_body_is_answered_without_reading_it(
 
 
 async def test_request_ids_cannot_be_guessed(site: Site) -> None:
-    """An id tells nothing of the one before it, and so not how many requests there were."""
+    """An id says nothing about the id before it, and therefore nothing about the number of requests."""
     ids = [(await site.get("/health/live")).headers["x-request-id"] for _ in range(3)]
 
     assert [32] * 3 == [len(match_id) for match_id in ids]
@@ -94,7 +94,7 @@ async def test_request_ids_cannot_be_guessed(site: Site) -> None:
 
 
 async def test_a_connection_has_a_bounded_number_of_requests() -> None:
-    """The last one allowed gets `Connection: close`, the next ones nothing."""
+    """The last allowed request gets `Connection: close`; further requests get no answer."""
     request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
     async with open_site(caps=Caps(requests=3)) as site:
         answer = (await exchange(site, request * 5)).lower()
@@ -105,7 +105,7 @@ async def test_a_connection_has_a_bounded_number_of_requests() -> None:
 
 
 async def test_refusals_are_counted(site: Site) -> None:
-    """By status, under one name: a client cannot invent routes."""
+    """Refusals are counted by status under one route name, so a client cannot create routes."""
     await exchange(site, b"nonsense\r\n\r\n")
 
     answer = await exchange(site, b"GET /api/stats HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -50,7 +50,7 @@ WITH_LENGTH = [(b"content-length", b"5"), (b"x-id", b"1")]
 
 
 def _answer(status: int, headers: list[tuple[bytes, bytes]], *pieces: bytes) -> list[dict[str, Any]]:
-    """Return the events of an answer; without pieces it has a head only."""
+    """Return the events of an answer; without pieces the answer has a head only."""
     start = {"type": "http.response.start", "status": status, "headers": headers}
     bodies = [
         {"type": "http.response.body", "body": body, "more_body": number < len(pieces)}
@@ -75,7 +75,7 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     "/many": _answer(200, [], *40 * [b"piece"]),
     "/wait": [],
 }
-"""What the application sends, by path; where it fails, an event is empty."""
+"""The events that the application sends, by path; at an empty event it fails."""
 
 
 async def _app(scope: Any, receive: Any, send: Any) -> None:
@@ -90,17 +90,17 @@ async def _app(scope: Any, receive: Any, send: Any) -> None:
 
 
 class _Line:
-    """A connection without a socket: what the protocol sends, until it closes."""
+    """A connection without a socket, which keeps all bytes that the protocol sends until it closes."""
 
     def __init__(self) -> None:
         self.sent, self.scopes = b"", list[Any]()
         self.is_closed, self.is_idle = False, True
         self.error: OSError | None = None
         self.is_lost = False
-        """Whether nothing can be sent any more: as in Hypercorn, each piece then says so."""
+        """Whether nothing can be sent any more: then each piece reports the loss, as in Hypercorn."""
 
     async def run(self, kind: type[H11Protocol], *given: bytes, is_half_closed: bool = False) -> bytes:
-        """Feed what a client sent, each piece once all before it is answered; return what it gets."""
+        """Feed each piece of a client's bytes after all earlier pieces are answered; return the answers."""
         config = Config()
         config.include_server_header = False
         config.errorlog = logging.getLogger("hypercorn.error")
@@ -116,7 +116,7 @@ class _Line:
                 WorkerContext(None),
                 tasks,
                 ConnectionState({}),
-                False,  # noqa: FBT003 - as Hypercorn does
+                False,  # noqa: FBT003 - Hypercorn calls it so, too
                 ("127.0.0.1", 1),
                 ("127.0.0.1", 2),
                 self._take,
@@ -144,7 +144,7 @@ class _Line:
 @pytest.mark.parametrize("is_half_closed", [False, True])
 @pytest.mark.parametrize("case", SENT)
 async def test_it_answers_as_h11_does(case: str, *, is_half_closed: bool) -> None:
-    """Byte for byte, with the same scopes, and the connection is kept or closed alike."""
+    """Bytes and scopes are equal, and both protocols keep or close the connection alike."""
     ours, theirs = _Line(), _Line()
     by_h11 = await theirs.run(H11Protocol, *SENT[case], is_half_closed=is_half_closed)
     by_us = await ours.run(GatedProtocol, *SENT[case], is_half_closed=is_half_closed)
@@ -156,7 +156,7 @@ async def test_it_answers_as_h11_does(case: str, *, is_half_closed: bool) -> Non
 
 @pytest.mark.parametrize("path", [b"long", b"short", b"late", b"fail-late", b"half", b"lf", b"close"])
 async def test_an_answer_that_goes_wrong_is_the_last(path: bytes) -> None:
-    """The request behind it has no answer, and a client takes no answer for whole that is not."""
+    """The next request has no answer, and a client can see that the failed answer is not complete."""
     line = _Line()
     sent = await line.run(GatedProtocol, GET.replace(b"whole", path) + GET)
     client = h11.Connection(h11.CLIENT)
@@ -179,12 +179,12 @@ async def test_an_answer_that_goes_wrong_is_the_last(path: bytes) -> None:
 
 
 async def test_the_application_is_told_that_the_client_has_left() -> None:
-    """Its answer is no error: nobody gets it."""
+    """The application's answer is then dropped without an error, because nobody would get it."""
     assert b"" == await _Line().run(GatedProtocol, GET.replace(b"whole", b"wait"))
 
 
 async def test_a_lost_connection_is_told_once_however_many_pieces_follow() -> None:
-    """Else the queue of what the application is told would be full, and its task would wait for ever."""
+    """Otherwise the application's queue of events would be full, and its task would wait for ever."""
     line = _Line()
     line.is_lost = True
     with anyio.fail_after(10):
@@ -194,7 +194,7 @@ async def test_a_lost_connection_is_told_once_however_many_pieces_follow() -> No
 
 
 async def test_what_could_not_be_sent_ends_the_connection() -> None:
-    """The requests behind it are not answered, whatever error it was."""
+    """After any error of sending, the requests behind the failed answer are not answered."""
     line = _Line()
     line.error = TimeoutError()
     await line.run(GatedProtocol, 3 * GET)
@@ -203,7 +203,7 @@ async def test_what_could_not_be_sent_ends_the_connection() -> None:
 
 
 async def test_hypercorn_takes_our_protocol() -> None:
-    """Else h11 would answer everything, at a third of the rate."""
+    """Otherwise h11 would answer everything, at a third of the rate."""
     async with open_site() as site, TaskGroup(asyncio.get_running_loop()) as tasks:
         await site.get("/health/live")
         wrapper = ProtocolWrapper(
@@ -212,7 +212,7 @@ async def test_hypercorn_takes_our_protocol() -> None:
             WorkerContext(None),
             tasks,
             ConnectionState({}),
-            False,  # noqa: FBT003 - as Hypercorn does
+            False,  # noqa: FBT003 - Hypercorn calls it so, too
             None,
             None,
             _Line()._take,

@@ -10,7 +10,7 @@ from tests.support.systems.site import open_site
 from tests.support.time.virtual import VirtualLoop
 
 KEPT_S = 5.0
-"""Hypercorn's default, as documented."""
+"""The time for which Hypercorn keeps an idle connection by default, as documented."""
 PAUSE_S = 3.0
 HEAD = b"HEAD /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("sent", [b"", HEAD[:9]])
 async def test_patience_begins_with_the_last_answer(sent: bytes) -> None:
-    """Half a head prolongs nothing; an answer does."""
+    """Half a head does not make the wait longer; an answer does."""
     async with open_site() as site:
         loop = asyncio.get_running_loop()
         reader, writer = await asyncio.open_connection("127.0.0.1", int(site.base.rpartition(":")[2]))

@@ -30,14 +30,14 @@ pytestmark = pytest.mark.anyio
 
 
 class Tree:
-    """A tree that runs until stopped, or until `fails` is set."""
+    """A supervision tree that runs until it is stopped, or until `fails` is set."""
 
     def __init__(self) -> None:
         self.fails = anyio.Event()
         self.stopped = False
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Run, and fail when asked to."""
+        """Run, and fail when `fails` is set."""
         task_status.started()
         await self.fails.wait()
         raise CoreFailure("the aggregator crashed too often")
@@ -48,19 +48,19 @@ class Tree:
 
 
 def life(sock: socket.socket, tree: Tree | None = None, **given: Any) -> Life:
-    """Return the life of a service without endpoints or a limit of its own."""
+    """Return the life of a service that has neither endpoints nor a time limit."""
     app, status = Quart("oddsboard", static_folder=None), given.pop("status", None)
     steps: dict[str, Any] = {"started": lambda: None, "stopping": lambda _: None, **given}
     return Life(tree or Tree(), app, sock, status or status_of(), 0.0, **steps)
 
 
 def status_of() -> ServiceStatus:
-    """Return records of nothing."""
+    """Return the status of a service without sources and bookmakers."""
     return ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
 
 
 async def run_service(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
-    """Run with `tree`, and call `during` with the base address once the server answers."""
+    """Run with `tree`, and call `during` with the base address when the server answers."""
     sock: socket.socket = listen("127.0.0.1", 0)
     base = address_of(sock)
     status, codes = status_of(), list[Exit]()
@@ -88,17 +88,17 @@ async def test_a_core_failure_ends_with_70() -> None:
 
 
 class Ending(Tree):
-    """A tree that returns by itself, in place of failing."""
+    """A tree that returns by itself instead of failing."""
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Start, and return when asked to."""
+        """Start, and return when `fails` is set."""
         task_status.started()
         await self.fails.wait()
 
 
 @pytest.mark.parametrize("part", ["tree", "server"])
 async def test_a_part_that_ends_by_itself_ends_with_70(part: str) -> None:
-    """Nothing asked it to end, so it is a failure of the core, with one log line (faults.md, D9)."""
+    """Nothing asked the part to end: this is a failure of the core, with one log line (faults.md, D9)."""
     sock, tree = listen("127.0.0.1", 0), Ending()
     if part == "tree":
         tree.fails.set()
@@ -108,7 +108,7 @@ async def test_a_part_that_ends_by_itself_ends_with_70(part: str) -> None:
     with capture_logs() as logs, anyio.fail_after(20):
         code = await life(sock, tree).run()
 
-    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
+    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # of a busy machine
     assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
@@ -147,8 +147,8 @@ async def test_an_answer_in_two_pieces_is_sent_at_once() -> None:
 
 
 def test_another_event_loop_is_refused() -> None:
-    """One such as uvloop reads past our sockets: the gate and the limits would be off."""
-    asyncio._set_running_loop(_OtherLoop())  # type: ignore[abstract]  # it does nothing here
+    """A loop such as uvloop does not use our socket class: the gate and the limits would be off."""
+    asyncio._set_running_loop(_OtherLoop())  # type: ignore[abstract]  # its abstract methods are not called
     try:
         with (
             listen("127.0.0.1", 0) as sock,
@@ -160,7 +160,7 @@ def test_another_event_loop_is_refused() -> None:
 
 
 class _OtherLoop(asyncio.AbstractEventLoop):
-    """A loop that is not asyncio's own."""
+    """An event loop that is not asyncio's own loop."""
 
 
 async def test_followers_are_ended_before_the_server_stops() -> None:
@@ -197,7 +197,7 @@ async def test_followers_are_ended_after_a_failure_too() -> None:
 
 
 async def test_the_server_stops_though_the_step_before_fails() -> None:
-    """A server that nobody stops would keep the process for ever."""
+    """A server that is not stopped would keep the process alive for ever."""
     sock = listen("127.0.0.1", 0)
     tree = Tree()
     tree.fails.set()
@@ -253,7 +253,7 @@ async def _recorded(
 
 
 async def test_a_recording_ends_when_its_time_is_over() -> None:
-    """It stops in order, with 0."""
+    """The recording stops in order, with exit code 0."""
     tree = Recording()
 
     assert (Exit.STOPPED, ["service.stopping None", "service.stopped "]) == await _recorded(tree, 0.01)
@@ -261,7 +261,7 @@ async def test_a_recording_ends_when_its_time_is_over() -> None:
 
 
 async def test_a_recording_ends_on_a_signal() -> None:
-    """It stops in order, with 0, even before its time is over."""
+    """The recording stops in order, with exit code 0, even before its time is over."""
     tree = Recording(_signal)
 
     assert (Exit.STOPPED, ["service.stopping SIGTERM", "service.stopped "]) == await _recorded(tree, inf)
@@ -269,12 +269,12 @@ async def test_a_recording_ends_on_a_signal() -> None:
 
 
 async def test_a_recording_that_cannot_go_on_ends_with_70() -> None:
-    """One line gives the reason."""
+    """One log line gives the reason."""
     assert (Exit.CORE, ["service.failed ['the disk is full']"]) == await _recorded(Recording(), inf, _full)
 
 
 async def test_a_core_failure_ends_a_recording_with_70() -> None:
-    """It ends as a service does."""
+    """A recording ends as a service does: with one log line and exit code 70."""
     expected = (Exit.CORE, ["service.failed ['the aggregator crashed too often']"])
 
     assert expected == await _recorded(Recording(_fail), inf)

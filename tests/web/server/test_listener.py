@@ -1,4 +1,4 @@
-"""How much the kernel buffers of an answer: much of a body, little of a stream."""
+"""How much of an answer the kernel buffers: much of a body, little of a stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from web.server.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, lis
 
 SMALL = 4096
 ENOUGH = 500
-"""Turns of the loop after which nothing more can be sent to a client that does not read."""
+"""Turns of the loop after which a client that does not read can be sent nothing more."""
 
 
 def _hosts() -> list[str]:
@@ -45,7 +45,7 @@ def _pair(listener: Listener) -> tuple[socket.socket, socket.socket]:
 
 
 def test_clients_leave_descriptors_to_the_service_and_its_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A third of the others is for connections."""
+    """After the reserve for the service and its sources, a third of the descriptors is for connections."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, 1000))
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     found = [fitted(10_000, 10, 10, sources)[0].connections for sources in (0, 30)]
@@ -55,7 +55,7 @@ def test_clients_leave_descriptors_to_the_service_and_its_sources(monkeypatch: p
 
 @pytest.mark.parametrize("host", _hosts())
 def test_the_send_buffer_is_small_only_for_streams(host: str) -> None:
-    """Each connection begins with the buffer for bodies."""
+    """Each connection begins with the larger buffer, which is for bodies."""
     with closing(listen(host, 0)) as listener:
         (stream, streaming), (reader, reading) = _pair(listener), _pair(listener)
         with stream, streaming, reader, reading:

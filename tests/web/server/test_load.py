@@ -1,4 +1,4 @@
-"""When new clients are turned away, and what they get: by the rule alone, and on a real socket."""
+"""When new clients are turned away, and with which answers: by the rule alone, and on a real socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUEST = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 def test_requests_that_come_at_once_may_wait() -> None:
-    """The load is high only when they have waited too long for some time, and for some time then."""
+    """The load is high only after requests waited too long for some time; then it stays high a while."""
     load = Load()
     for passed in (0.0, PATIENCE_S / 2, PATIENCE_S - 0.01):
         load.begin(LATE, passed)
@@ -31,7 +31,7 @@ def test_requests_that_come_at_once_may_wait() -> None:
 
 
 def test_one_that_did_not_wait_ends_the_lateness() -> None:
-    """Patience begins anew."""
+    """After a request that did not wait, the time until the load is high begins anew."""
     load = Load()
     for passed in range(100):
         load.begin(LATE if passed % 2 else LATE_S, passed / 50)
@@ -40,7 +40,7 @@ def test_one_that_did_not_wait_ends_the_lateness() -> None:
 
 
 def test_without_patience_soon_after() -> None:
-    """Who is late again shortly after is late for the same reason."""
+    """Requests that are late again soon after a high load are late for the same reason."""
     load = Load()
     for passed in (0.0, PATIENCE_S, PATIENCE_S + HIGH_S + 1):
         load.begin(LATE, passed)
@@ -54,22 +54,22 @@ def test_without_patience_soon_after() -> None:
 
 
 class _High(Load):
-    """A load that is high until it is said not to be."""
+    """A load that is high until the test sets `is_over`."""
 
     is_over = False
 
     def is_high(self, now: float) -> bool:
-        """Return what was said."""
+        """Return whether the test has not yet ended the high load."""
         del now
         return not self.is_over
 
 
 async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
-    """Send a request before the server can accept, and return all that comes, or how that `begins`."""
+    """Send a request before the server accepts; return the whole answer, or its begin if `begins`."""
     with closing(socket.socket()) as client:
         client.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
         client.sendall(request)
-        client.setblocking(False)  # noqa: FBT003 - as the library has it
+        client.setblocking(False)  # noqa: FBT003 - the library's own signature
         loop, received = asyncio.get_running_loop(), b""
         while piece := await loop.sock_recv(client, 65_536):
             received += piece
@@ -80,7 +80,7 @@ async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
 
 @pytest.mark.anyio
 async def test_new_clients_are_turned_away_but_probes_and_streams_answered() -> None:
-    """503 as any problem, counted, without a body for HEAD; a connection is not kept for them."""
+    """The answer is a usual problem 503, counted, without a body for HEAD; the connection is closed."""
     async with open_site() as site:
         site.publish("alder", match())
         site.connections.load = load = _High()
@@ -98,13 +98,13 @@ async def test_new_clients_are_turned_away_but_probes_and_streams_answered() -> 
     assert head.endswith(b"\r\n\r\n")
     assert refused.partition(b"\r\n\r\n")[0].count(b"\r\n") == head.count(b"\r\n") - 2
     assert probe.startswith(b"HTTP/1.1 200")
-    assert stream.startswith(b"HTTP/1.1 200")  # a refusal would end an EventSource for good
+    assert stream.startswith(b"HTTP/1.1 200")  # after a refusal an EventSource never connects again
     assert 2 == stats["turned_away"]
 
 
 @pytest.mark.anyio
 async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
-    """Slow clients never make the load high for the others."""
+    """Clients that send slowly never make the load high for the other clients."""
     async with open_site() as site:
         site.connections.load = load = _High()
         with closing(socket.socket()) as half, closing(socket.socket()) as silent:
@@ -118,11 +118,11 @@ async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
 
 @pytest.mark.anyio
 async def test_who_has_left_already_is_closed_at_once() -> None:
-    """What would be done for it is done for others."""
+    """The work for such a client would serve nobody, so other clients are served."""
     async with open_site() as site:
         site.connections.load = _High()
         with closing(socket.socket()) as gone:
-            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # close with a reset
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # closed by a reset
             gone.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
             gone.sendall(b"GET /api/v2/odds" + REQUEST)
 
@@ -133,7 +133,7 @@ async def test_who_has_left_already_is_closed_at_once() -> None:
 
 @pytest.mark.anyio
 async def test_what_waits_is_counted_until_it_begins() -> None:
-    """Whether it is answered, refused by the gate, left alone, or waits for changes."""
+    """A request ends its wait when it is answered, refused or given up, or when it waits for changes."""
     async with open_site() as site:
         site.publish("alder", match())
         for request in (

@@ -1,4 +1,4 @@
-"""What the service manager is told: ready, alive while the core works, stopping."""
+"""The reports to the service manager: ready, alive while the core works, stopping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.server.notify import Notifier
 
 @contextmanager
 def _manager(name: str) -> Iterator[socket.socket]:
-    """Return the socket that a service manager reads, bound to that name."""
+    """Return a socket with that name, from which a service manager would read."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(name)
         sock.settimeout(20)
@@ -26,7 +26,7 @@ def _manager(name: str) -> Iterator[socket.socket]:
 
 @pytest.mark.long
 def test_the_manager_is_told_when_the_service_is_ready_alive_and_stopping(tmp_path: Path) -> None:
-    """Ready comes once the server answers; a watchdog gets its sign of life several times in its time."""
+    """READY comes when the server answers; the watchdog gets several signs of life in each interval."""
     path = tmp_path / "manager"
     with _manager(str(path)) as manager:
         environment = {"NOTIFY_SOCKET": str(path), "WATCHDOG_USEC": "300000"}
@@ -44,7 +44,7 @@ def test_the_manager_is_told_when_the_service_is_ready_alive_and_stopping(tmp_pa
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["@oddsboard-of-a-test", "manager"])
 async def test_only_a_core_that_works_is_alive(name: str, tmp_path: Path) -> None:
-    """While it does not, nothing is told; an abstract name begins with @."""
+    """While the core does not work, nothing is sent; an abstract name begins with @."""
     address = name if name.startswith("@") else str(tmp_path / name)
     answers = [True, False, False, True]
 
@@ -64,7 +64,7 @@ async def test_only_a_core_that_works_is_alive(name: str, tmp_path: Path) -> Non
 
 
 def test_a_manager_that_is_not_there_is_no_error(tmp_path: Path) -> None:
-    """Nor is a service without one."""
+    """A service without a manager, or with one that does not listen, sends nothing and does not fail."""
     Notifier(str(tmp_path / "nobody")).tell("READY=1")
     Notifier().tell("READY=1")
 
@@ -80,5 +80,5 @@ def test_a_manager_that_is_not_there_is_no_error(tmp_path: Path) -> None:
 def test_the_manager_is_read_from_the_environment(
     environment: dict[str, str], expected: tuple[str, float]
 ) -> None:
-    """A watchdog that cannot be read is none."""
+    """A watchdog interval that cannot be read means that there is no watchdog."""
     assert expected == service_manager(environment)

@@ -1,4 +1,4 @@
-"""How many connections one client may have while most are taken."""
+"""How many connections one client may have while most connections are taken."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST, SHARE, SHARED_FROM = 8, 4, 6
 
 
 class Door:
-    """Connections whose requests are being answered for as long as the test runs."""
+    """The connections of a server whose requests are in progress for the whole test."""
 
     def __init__(self) -> None:
         peers = Peers([PROXY])
@@ -24,7 +24,7 @@ class Door:
         self.ends: list[socket.socket] = []
 
     def join(self, address: str | None) -> Connection:
-        """Admit a connection, and read its request."""
+        """Accept a connection of an address, and read its request."""
         ours, theirs = socket.socketpair()
         theirs.send(HEAD)
         self.ends.append(theirs)
@@ -36,7 +36,7 @@ class Door:
 
 @pytest.fixture
 def door() -> Iterator[Door]:
-    """Return connections, which are closed at the end."""
+    """Return the connections of a server, which are closed at the end."""
     opened = Door()
     yield opened
     for connection in (*opened.held.by_request, *opened.held.ended):
@@ -46,7 +46,7 @@ def door() -> Iterator[Door]:
 
 
 def test_a_client_above_its_share_loses_its_slowest(door: Door) -> None:
-    """Once three quarters are taken, by connections of whomever; down to the share."""
+    """When clients hold three quarters of all connections, the slowest are closed down to the share."""
     greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
     before = len(door.held.by_request)
 
@@ -59,7 +59,7 @@ def test_a_client_above_its_share_loses_its_slowest(door: Door) -> None:
 
 
 def test_a_new_connection_of_a_client_with_its_share_replaces_its_slowest(door: Door) -> None:
-    """A request makes a connection the newest one, and connections of others stay."""
+    """A request makes its connection the newest; connections of other clients stay."""
     others = [door.join(OTHER) for _ in range(3)]
     first, second, *more = [door.join(GREEDY) for _ in range(SHARE)]
     door.ends[len(others)].send(HEAD)
@@ -72,7 +72,7 @@ def test_a_new_connection_of_a_client_with_its_share_replaces_its_slowest(door: 
 
 
 def test_below_three_quarters_a_client_may_have_all(door: Door) -> None:
-    """It takes them from nobody."""
+    """No other client loses a connection by this."""
     greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
 
     assert greedy == [*door.held.by_request]
@@ -87,14 +87,14 @@ def test_this_machine_and_proxies_have_no_share(door: Door, address: str | None)
 
 
 def test_addresses_of_one_network_of_ipv6_have_one_share(door: Door) -> None:
-    """A customer has that many."""
+    """One customer usually has all addresses of such a network."""
     greedy = [door.join(f"2001:db8::{number}") for number in range(MOST)]
 
     assert greedy[MOST - SHARED_FROM :] == [*door.held.by_request]
 
 
 def test_what_has_left_counts_no_longer(door: Door) -> None:
-    """Nor does a stream: those are limited by number."""
+    """A closed connection does not count, and a stream does not: streams have a limit of their own."""
     greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
     door.held.keep(greedy[0])
     greedy[1].close()
@@ -105,7 +105,7 @@ def test_what_has_left_counts_no_longer(door: Door) -> None:
 
 
 def test_other_caps_hold_for_the_next_connection(door: Door) -> None:
-    """None is closed for them; a client that has more than its new share loses its slowest then."""
+    """New caps close no connection; later a client above its new share loses its slowest connection."""
     greedy = [door.join(GREEDY) for _ in range(SHARED_FROM - 1)]
     door.held.change(Caps(connections=SHARED_FROM, most=100))
     kept = [*door.held.by_request]

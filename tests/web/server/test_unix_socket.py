@@ -1,4 +1,4 @@
-"""A Unix socket, for a proxy on the same machine: served, replaced, removed."""
+"""A Unix socket, for a proxy on the same machine: the socket is served, replaced and removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POST = b"POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\
 
 
 async def test_a_unix_socket_is_served_and_removed_at_the_end(tmp_path: Path) -> None:
-    """A file that a process left behind is replaced."""
+    """A socket file that an earlier process left is replaced."""
     path = tmp_path / "board.sock"
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(path))
@@ -54,7 +54,7 @@ def _posted(path: Path) -> bytes:
 
 
 def test_a_unix_socket_in_use_is_left_alone(tmp_path: Path) -> None:
-    """So is a file that is no socket; the error names the path."""
+    """A file that is not a socket is left alone as well; the error names the path."""
     used, file = tmp_path / "used.sock", tmp_path / "file"
     file.write_text("mine")
     with closing(listen(str(used), None)) as listener:
@@ -69,7 +69,7 @@ def test_a_unix_socket_in_use_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_unix_socket_ends_although_its_file_is_gone(tmp_path: Path) -> None:
-    """Somebody else removed the file first."""
+    """Somebody else may have removed the socket's file first."""
     path = tmp_path / "board.sock"
     with closing(listen(str(path), None)) as listener:
         path.unlink()
@@ -89,7 +89,7 @@ def _connected(path: Path, request: bytes) -> socket.socket:
 async def test_a_client_that_reads_nothing_is_disconnected(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the rest of its answer is less than the server waits for, and its request has ended."""
+    """This holds also if less is left than the server waits for, and if the request has ended."""
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.3)
     monkeypatch.setattr(reader, "LOOK_S", 0.1)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.3)
@@ -102,17 +102,17 @@ async def test_a_client_that_reads_nothing_is_disconnected(
 
 
 async def test_a_client_that_leaves_while_it_waits_is_given_up(tmp_path: Path) -> None:
-    """Its place is free within two seconds, as over TCP."""
+    """The place of the client is free within two seconds, as over TCP."""
     path = tmp_path / "board.sock"
     async with open_site(bind=(str(path), None)) as site:
-        client = _connected(path, WAIT * 2)  # the second keeps the server from reading on
+        client = _connected(path, WAIT * 2)  # behind a second request the server does not read on
         await site.until(lambda: len(site.audience) == 1)
         client.close()
         await site.until(lambda: site.connections.open == 0)
 
 
 async def test_requests_over_a_unix_socket_are_noted_while_they_wait(tmp_path: Path) -> None:
-    """So that the excess is turned away there, too; none is left when all are answered."""
+    """Noted requests let the server turn away the excess; none is noted when all are answered."""
     path = tmp_path / "board.sock"
     async with open_site(bind=(str(path), None)) as site:
         with _connected(path, GET % b"/health/live") as client:
@@ -126,7 +126,7 @@ async def test_requests_over_a_unix_socket_are_noted_while_they_wait(tmp_path: P
 async def test_a_client_that_waits_after_a_long_answer_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads nothing, but there is nothing to read: only the next answer of it is slow."""
+    """The client reads nothing because nothing is sent: only its next answer comes late."""
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.1)
     monkeypatch.setattr(reader, "LOOK_S", 0.05)
     path = tmp_path / "board.sock"
@@ -137,7 +137,7 @@ async def test_a_client_that_waits_after_a_long_answer_is_kept(
             client.sendall(WAIT.replace(b"?since", b"?bookmaker=alder&since"))
             await site.until(lambda: len(site.audience) == 1)
             (connection,) = site.connections.by_request
-            await site.until(lambda: connection._look_again is None)  # it has looked
+            await site.until(lambda: connection._look_again is None)  # the server looked for a slow reader
             is_kept = not connection.gate.is_closing
 
     assert is_kept

@@ -28,7 +28,7 @@ OF = {
 
 
 def _client(bodies: dict[str, list[Any]]) -> c.Client:
-    """Return a client of a service with these answers by path."""
+    """Return a client of a service that gives these answers, by path."""
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         if request.url.path == "/api/capabilities":
@@ -47,7 +47,7 @@ def _listed(*fixtures: Any) -> FixtureList:
 
 
 def test_csv_is_harmless_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    """A name that a spreadsheet would take for a formula is text; times are ISO 8601, prices numbers."""
+    """A name that a spreadsheet would read as a formula is text; times are ISO 8601, prices are numbers."""
     with _client({"/api/v2/fixtures": [_listed(fixture(home=FORMULA))]}) as service:
         get._print("csv", c.fixtures(), service)
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
@@ -59,7 +59,7 @@ def test_csv_is_harmless_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_value_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its id is that of the fixture, as in the other tables; the price has the time of its confirmation."""
+    """The row's id is the id of the fixture, as in other tables; `confirmed` is the time of the price."""
     examples = json.loads((ROOT / "web" / "endpoints" / "examples.json").read_text("utf-8"))
     body = examples["answers"]["/api/v2/value 200"]
     with _client({"/api/v2/value": [body]}) as service:
@@ -73,7 +73,7 @@ def test_a_value_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_table_obeys_no_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither its markup nor its control characters."""
+    """Neither the markup nor the control characters of a name have an effect on the terminal."""
     with _client({"/api/v2/fixtures": [_listed(fixture(home="[red]\x1b[2J"))]}) as service:
         get._print("table", c.fixtures(), service)
 
@@ -81,7 +81,7 @@ def test_a_table_obeys_no_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_note_of_the_service_is_told_beside_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Such as that no match has the league; the table stays a table."""
+    """A note, for example that no match has the league, goes to standard error; the table stays a table."""
     listed = msgspec.structs.replace(_listed(), note="no match has the league 'eng.11'")
     with _client({"/api/v2/fixtures": [listed]}) as service:
         get._print("csv", c.fixtures(league="eng.11"), service)
@@ -91,7 +91,7 @@ def test_a_note_of_the_service_is_told_beside_the_table(capsys: pytest.CaptureFi
 
 
 def test_json_is_the_services_own_answer_page_by_page(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also members that this client does not know; the pages of closing prices are lines."""
+    """Members that this client does not know are printed as well; each page of closing prices is a line."""
     pages = [{"fixtures": [], "next_from": 100, "new": 1}, {"fixtures": [], "next_from": None, "new": 2}]
     with _client({"/api/v2/closing": [*pages]}) as service:
         get._print("json", c.closing(), service)
@@ -100,7 +100,7 @@ def test_json_is_the_services_own_answer_page_by_page(capsys: pytest.CaptureFixt
 
 
 def test_an_option_that_a_list_does_not_take_is_refused() -> None:
-    """The service would ignore it, and the list would be another than the one asked for."""
+    """The service would ignore the option, and the list would not be the list that the user asked for."""
     given = _parser().parse_args(["get", "odds", "--league", "eng.1"])
 
     with pytest.raises(ConfigError, match="get odds takes no --league, only --bookmaker, --at"):

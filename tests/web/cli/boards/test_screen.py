@@ -29,7 +29,7 @@ class Watched:
         self.screen = Screen(board, "http://board", "1x2", is_best=is_best, bookmaker=bookmaker)
 
     def put(self, version: int, *fixtures: Fixture) -> list[str]:
-        """Replace the list; return the lines that it is told by."""
+        """Replace the list; return the lines that the screen prints about the change."""
         change = Change(version=version, fixtures=fixtures, linking=Linking(pending=0))
         _, events = self.ledger.apply(change, "e")
         events += self.ledger.prove(self.now)
@@ -49,7 +49,7 @@ class Watched:
 
 
 def test_a_price_that_moved_is_marked_without_colours() -> None:
-    """For some seconds, by an arrow."""
+    """An arrow marks the price for some seconds."""
     watched = Watched()
     watched.put(1, fixture(prices=(2.0, 3.0, 4.0)))
     told = watched.put(2, fixture(prices=(2.1, 3.0, 3.9)))
@@ -63,7 +63,7 @@ def test_a_price_that_moved_is_marked_without_colours() -> None:
 
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_old_prices_say_so_first(*, is_lost: bool) -> None:
-    """After a cut at once; after silence by themselves. Their rows are dim."""
+    """The first line says why the prices are old: a cut, or 20 s of silence. Rows of old prices are dim."""
     watched = Watched()
     watched.put(1, fixture())
     current, bright = watched.lines()[0], watched.styles()
@@ -79,7 +79,7 @@ def test_old_prices_say_so_first(*, is_lost: bool) -> None:
 
 
 def test_names_are_plain_text() -> None:
-    """Neither markup nor control characters of a name are obeyed."""
+    """Markup and control characters in a name have no effect."""
     watched = Watched()
     watched.put(1, fixture(home=HOSTILE))
 
@@ -87,7 +87,7 @@ def test_names_are_plain_text() -> None:
 
 
 def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
-    """And it is said how many are not."""
+    """A line says how many rows are not shown."""
     watched = Watched(is_best=True)
     watched.put(1, *(fixture(f"fx{number:02}") for number in range(30)))
     lines = watched.lines(height=16)
@@ -96,7 +96,7 @@ def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
 
 
 def test_best_prices_stand_with_their_bookmakers() -> None:
-    """An outcome without a price has none."""
+    """An outcome without a price is shown without a bookmaker."""
     watched = Watched(is_best=True)
     shown = fixture()
     best = {outcome: of for outcome, of in shown.best.items() if outcome != "X"}
@@ -107,7 +107,7 @@ def test_best_prices_stand_with_their_bookmakers() -> None:
 
 
 def test_prices_that_are_no_offers_are_marked() -> None:
-    """Collected ones, and those that are in doubt."""
+    """Collected prices and prices in doubt have a mark."""
     watched = Watched()
     shown = fixture()
     (entry,) = shown.entries
@@ -123,7 +123,7 @@ def test_prices_that_are_no_offers_are_marked() -> None:
 
 
 def test_one_bookmakers_prices_alone_are_shown() -> None:
-    """Those of the others are on the board, too."""
+    """The prices of the other bookmakers are on the board, but the screen does not show them."""
     watched = Watched(bookmaker="b")
     shown = fixture()
     (entry,) = shown.entries
