@@ -1,4 +1,4 @@
-"""The web part on a real socket: with an empty board, and with one that shows every rule."""
+"""Sites on a real socket: one with an empty board, and one whose board shows every rule."""
 
 from __future__ import annotations
 

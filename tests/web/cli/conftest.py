@@ -1,4 +1,4 @@
-"""Commands that run within the process of the tests."""
+"""Fixture that runs a command inside the process of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`oddsboard archive`: what it prints, and its exit codes."""
+"""`oddsboard archive`: its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ended, tmp_path: Pa
 def test_parquet_without_its_package_or_a_file_is_refused(
     folder: Path, ran: Ended, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
-    """One line says what is missing, and no file is made."""
+    """Without the package, or without a file, one line says what is missing, and no file is made."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.chdir(folder)
     code, out, err = ran("export", folder, "--format", "parquet", *options)

@@ -1,4 +1,4 @@
-"""Commands that ask a running service: where it is, and the token that its operators need."""
+"""Commands that ask a running service: the service's address, and the token for operators."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_a_row_that_cannot_be_read_says_why(column: str, cell: str, said: str) -
 
 
 def test_other_rows_go_on_after_a_bad_one() -> None:
-    """Rows are numbered as a spreadsheet numbers them, blank ones too."""
+    """Rows have the numbers that a spreadsheet gives them, and blank rows count as well."""
     text = HEAD + GOOD + "a,b\n" + "\n" + GOOD
     found = read_bets(text.encode())
 

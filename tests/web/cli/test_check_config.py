@@ -69,7 +69,7 @@ def test_what_is_no_configuration_is_a_line_a_fault(
 
 
 def test_a_plan_is_printed_without_its_key(config: Path, ended: Ended) -> None:
-    """The output shows what is polled, how often, and how fresh each sport will be."""
+    """The output says which sports are polled, how often, and how fresh their prices will be."""
     out = _checked(config, API.replace(SPORTS, f"{SPORTS}\ncredits_per_day = 16"), ended)
 
     assert [True, True, False] == [said in out for said in ("every 3 h", "stale after 9 h", "s3cret")]
@@ -97,7 +97,7 @@ def test_an_archive_is_told(config: Path, ended: Ended) -> None:
 def test_what_is_allowed_but_odd_is_a_warning(
     config: Path, ended: Ended, change: tuple[str, str], warning: str, count: int
 ) -> None:
-    """Of two bookmakers of one company only one price counts; only the user can know the company."""
+    """If two bookmakers belong to one company, only one price counts; only the user knows the company."""
     assert count == _checked(config, VALID.replace(*change, 1), ended).count(warning)
 
 

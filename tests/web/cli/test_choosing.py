@@ -1,4 +1,4 @@
-"""Which configuration `serve`, `record` and `check-config` read."""
+"""The choice of the configuration that `serve`, `record` and `check-config` read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures at their kick-off, for bets: how sure the link of each close is."""
+"""Fixtures at their kick-off, for bets: the certainty of the link of each close."""
 
 from __future__ import annotations
 

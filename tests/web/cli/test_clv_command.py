@@ -1,4 +1,4 @@
-"""`oddsboard clv`: the documented example, by an archive and by a service, and what it refuses."""
+"""`oddsboard clv`: the documented example, with an archive and with a service, and refused input."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_no_command_prints_the_help(ended: Ended) -> None:
 
 @pytest.mark.parametrize("given", WRONG)
 def test_wrong_use_is_2_under_the_usage_of_the_command(given: str, ended: Ended) -> None:
-    """The last line says what was found and what is allowed."""
+    """The last line of the error says what was found and what is allowed."""
     words = given.split()
     code, out, err = ended(*words)
 
@@ -86,7 +86,7 @@ def test_wrong_use_is_2_under_the_usage_of_the_command(given: str, ended: Ended)
 
 @pytest.mark.parametrize("bind", ["nonsense", "127.0.0.1:65536"])
 def test_a_malformed_address_is_78_and_one_line(bind: str, ended: Ended) -> None:
-    """The line says which form is allowed, and nothing has begun."""
+    """The error says which form of an address is allowed, and the service has not begun to start."""
     code, out, err = ended("serve", "--bind", bind)
 
     assert (78, "", 1) == (code, out, err.count("\n"))

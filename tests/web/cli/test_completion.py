@@ -1,4 +1,4 @@
-"""Completion of the command line, by the shells themselves where they are installed."""
+"""Completion of the command line, tested in the shells themselves if they are installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ZSH = which("zsh") or ""
 
 
 def _completed(*words: str) -> list[str]:
-    """Return what bash offers for the last of these words."""
+    """Return the words that bash offers for the last of the given words."""
     given = " ".join(f'"{word}"' for word in words)
     asking = f"""{script("bash", _parser())}
 COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _oddsboard; printf '%s\\n' "${{COMPREPLY[@]}}"

@@ -1,4 +1,4 @@
-"""`oddsboard init`: what it writes, and what it refuses to write."""
+"""`oddsboard init`: the files that it writes, and the cases in which it refuses."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Columns = dict[tuple[str, str, Match], tuple[int, Odds]]
 
 
 def _columns(body: bytes) -> Columns:
-    """Return the prices of a file, read with `csv` alone."""
+    """Return the prices in the body of a file, by market, bookmaker and match."""
     found: Columns = {}
     starts: dict[Match, int] = {}
     for code in CODES:
@@ -49,7 +49,7 @@ def _columns(body: bytes) -> Columns:
 
 @pytest.fixture
 def season(tmp_path: Path, *, is_long: bool) -> tuple[Path, Columns, Columns]:
-    """Return an archive of a season, or of its first matches, with its earlier and its closing prices."""
+    """Return an archive of a season, or of its first matches, with its earlier and closing prices."""
     (path,) = football_data("seasons", SEASON)
     earlier, closing = bodies(path, 10_000 if is_long else 15)
     replay(earlier, closing, tmp_path / "archive")

@@ -58,7 +58,7 @@ NOT_THERE, NO_RECORDING = (
 def test_an_unreadable_recording_is_78_and_one_line(
     tmp_path: Path, arguments: str, message: str, ended: Ended
 ) -> None:
-    """The line is on standard error and names the file and what was found."""
+    """The error is one line; it names the file and says what was found."""
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
     code, out, err = ended(*arguments.format(folder=tmp_path).split())
@@ -68,7 +68,7 @@ def test_an_unreadable_recording_is_78_and_one_line(
 
 
 def test_inspect_shows_where_a_file_ends_early(tmp_path: Path, ended: Ended) -> None:
-    """Whole payloads are listed, and the last line says how the file ended."""
+    """Whole payloads are listed, and the last line says that the file is cut."""
     path = write(tmp_path / "feed.rec.zst", header(), received(b"one", 0.0), received(b"", 1.0, status=304))
     path.write_bytes(path.read_bytes()[:-10])
 

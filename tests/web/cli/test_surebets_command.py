@@ -1,4 +1,4 @@
-"""`oddsboard surebets`: each with its stakes, or the reason why there are none."""
+"""`oddsboard surebets`: each surebet with its stakes, or with the reason why it has none."""
 
 from __future__ import annotations
 

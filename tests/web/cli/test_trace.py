@@ -1,4 +1,4 @@
-"""`oddsboard trace`: what it prints of an answer of the service."""
+"""`oddsboard trace`: the lines that it prints for an answer of the service."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Scripted(httpx2.AsyncBaseTransport):
         self.surveys = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Give the next answer."""
+        """Return the next answer of the script, or the capabilities."""
         if request.url.path == "/api/capabilities":
             self.surveys += 1
             names = ("alder",)

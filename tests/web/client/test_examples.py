@@ -1,4 +1,4 @@
-"""Each example of the documents runs as it stands, against a service in this process."""
+"""Each example of the documents runs unchanged, against a service in this process."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _change(site: Site) -> None:
     for _ in range(2):
         site.publish("alder", *(_match(number, (3.1, 2.9, 2.9)) for number in range(4)))
         site.publish("cedar", *(_match(number, (2.9, 3.1, 3.1)) for number in range(4)))
-        site.clock.pass_(3.0)  # a surebet must have stood for a while
+        site.clock.pass_(3.0)  # a surebet is shown only after some time
     for price in cycle((2.6, 2.7, None)):
         odds = [] if price is None else [(price, 2.7, 2.6)] * 4
         site.publish("birch", *(_match(number, prices) for number, prices in enumerate(odds)))

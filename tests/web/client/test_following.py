@@ -30,7 +30,7 @@ Script = tuple[int, dict[str, str], Sequence[Any]]
 
 
 def match(name: str = "alder_m1", price: float = 2.0) -> Match:
-    """Return an entry of the list."""
+    """Return an entry of the list of odds."""
     bookmaker = name.partition("_")[0].title()
     odds = {"1": price, "X": 3.0, "2": 4.0}
     names = {"sport": "football", "home": "Home", "away": "Away", "league": "League"}
@@ -41,7 +41,7 @@ def match(name: str = "alder_m1", price: float = 2.0) -> Match:
 
 
 def listed(version: int, *matches: Match, epoch: str = "e") -> Script:
-    """Return the answer with a whole list."""
+    """Return the answer to a request for the whole list."""
     body = {"version": version, "matches": matches, "matches_count": len(matches)}
     return 200, {"odds-cursor": f"{version}-{epoch}"}, [msgspec.json.encode(body)]
 

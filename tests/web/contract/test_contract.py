@@ -33,7 +33,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 
 
 async def test_capabilities_have_the_specified_fields(site: Site) -> None:
-    """Capabilities list endpoints, filters, bookmakers and a version, each of its type (2.4), and names."""
+    """Capabilities have endpoints, filters, bookmakers with names, and a version, each of its type (2.4)."""
     capabilities = await site.json("/api/capabilities")
 
     followed = ["view", "bookmaker", "league", "market", "weak", "min_ev", "reference", "doubted"]
@@ -164,7 +164,7 @@ async def test_entries_are_in_order_of_configuration_and_id(site: Site, path: st
 
 @LIST
 async def test_unknown_parameters_are_ignored(site: Site, path: str) -> None:
-    """Only `bookmaker`, in exactly this spelling, has a meaning."""
+    """Only the parameter `bookmaker`, in exactly this spelling, has a meaning."""
     plain = await site.get(path)
     for query in ("x=1", "", "&&", "Bookmaker=nobody", "limit=1&offset=3", "=bookmaker", "x=bookmaker=z"):
         asked = await site.get(f"{path}?{query}")

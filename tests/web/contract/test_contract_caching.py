@@ -138,7 +138,7 @@ async def test_no_probe_is_cached(site: Site) -> None:
 
 
 async def test_a_large_list_arrives_complete_in_both_codings(site: Site) -> None:
-    """A list of some thousand entries in many chunks is the same, plain and compressed."""
+    """A list of 3,000 entries in many chunks is complete and equal, plain and compressed."""
     site.publish("cedar", *(match(f"{number:05}") for number in range(3000)))
 
     plain = await site.raw("GET", "/api/v2/odds?bookmaker=cedar")
@@ -153,7 +153,7 @@ EXPIRE_S = BoardRules().expire_after_kickoff_s
 
 
 async def _kept(site: Site, view: str) -> list[bool]:
-    """Return whether a cache may keep the list, for each coding and the 304 of each."""
+    """Return whether a cache may keep the list, for both codings, each with its answers 200 and 304."""
     answers = [
         await site.raw("GET", view, f"Accept-Encoding: {coding}", *tag)
         for coding in ("identity", "gzip")

@@ -40,7 +40,7 @@ async def _problem(site: Site, method: str, path: str) -> tuple[dict[str, Any], 
 
 @LIST
 async def test_an_invalid_bookmaker_is_400_and_lists_the_supported(site: Site, path: str) -> None:
-    """For an empty, unknown, upper-case or repeated value the problem names parameter and choices."""
+    """An empty, unknown, upper-case or repeated value gets a problem with the parameter and its choices."""
     for value in INVALID:
         problem, _ = await _problem(site, "GET", f"{path}?bookmaker={value}")
 
@@ -100,7 +100,7 @@ async def test_another_method_is_405_and_names_the_allowed(site: Site) -> None:
 
 
 class _Broken:
-    """A board whose reading fails."""
+    """A board that fails when it is read."""
 
     @property
     def newest(self) -> Snapshot:
@@ -142,7 +142,7 @@ async def test_an_exception_is_500_and_shows_no_internals(path: str) -> None:
 
 @LIST
 async def test_503_with_retry_after_while_nothing_is_serving(empty_site: Site, path: str) -> None:
-    """Before the first accepted list both versions answer 503."""
+    """Before the first accepted list both versions of the API answer 503."""
     for query in ("", "?bookmaker=cedar", "?bookmaker=alder", "?bookmaker=birch"):
         problem, headers = await _problem(empty_site, "GET", path + query)
 
@@ -153,7 +153,7 @@ async def test_503_with_retry_after_while_nothing_is_serving(empty_site: Site, p
 
 @LIST
 async def test_503_depends_only_on_the_requested_bookmakers(empty_site: Site, path: str) -> None:
-    """One serving bookmaker is enough for the whole list, and for its own."""
+    """A serving bookmaker is enough for the list of all bookmakers, and for its own list."""
     empty_site.publish("alder", match())
 
     asked = {
@@ -177,7 +177,7 @@ async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, pat
 
 @LIST
 async def test_a_stale_list_is_503_from_its_deadline_on(empty_site: Site, path: str) -> None:
-    """No read returns an entry past its deadline, even when the read is all that happens."""
+    """No answer has an entry past its deadline, even if nothing but the request happens."""
     empty_site.publish("alder", match(), stale_after_s=30)
     empty_site.clock.pass_(29.999)
     before = await empty_site.get(path)

@@ -1,4 +1,4 @@
-"""Fixtures in other forms: with the fair odds of a bookmaker, with doubted surebets."""
+"""Fixtures in other forms: with a bookmaker's fair odds, and with doubted surebets."""
 
 from __future__ import annotations
 

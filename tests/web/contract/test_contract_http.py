@@ -124,7 +124,7 @@ async def test_http_1_0_is_served(site: Site) -> None:
 
 
 async def test_a_body_of_a_get_is_ignored(site: Site) -> None:
-    """No endpoint reads a request body, and sending one does not change the answer."""
+    """No endpoint reads the body of a request, and a sent body does not change the answer."""
     answered = parsed(
         await site.exchange(
             b"GET /api/odds HTTP/1.1\r\nHost: board\r\nConnection: close\r\nContent-Length: 4\r\n\r\n{}{}"

@@ -156,7 +156,7 @@ async def test_both_forms_have_the_same_metrics(empty_site: Site) -> None:
 
     names = [
         {sample.name for family in families for sample in family.samples}
-        for families in (parsed_text(text.text), parsed_openmetrics(strict.text))  # type: ignore[no-untyped-call]  # it is untyped
+        for families in (parsed_text(text.text), parsed_openmetrics(strict.text))  # type: ignore[no-untyped-call]  # untyped
     ]
     assert names[0] == names[1]
     assert "oddsboard_entries" in names[0]

@@ -32,7 +32,7 @@ async def _strict(site: Site, path: str) -> Any:
 
 
 def _in_trouble(site: Site) -> None:
-    """Make every field of the records differ from its default."""
+    """Give every field of the status records a value other than its default."""
     source, board = site.status.sources[SOURCE], site.status.board
     source.failures, source.is_down = 3, True
     source.failed_by.add("timeout", number=4)
@@ -49,7 +49,7 @@ def _in_trouble(site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/monitor", "/api/stats"])
 async def test_both_are_valid_json_in_any_state(empty_site: Site, path: str) -> None:
-    """Both answer 200 with valid JSON, without NaN, in every state of the service, as long as it runs."""
+    """/monitor and /api/stats are 200 with valid JSON, without NaN, in every state of the service."""
     site = empty_site
     starting = await _strict(site, path)
     site.publish("cedar", match(start_time=None))
@@ -90,7 +90,7 @@ async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
 
 
 async def test_the_monitor_shows_the_version_and_its_epoch(site: Site) -> None:
-    """/monitor shows version and epoch, because another start may count the same version again."""
+    """/monitor shows version and epoch, because after a restart the same version may be counted again."""
     monitor = await _strict(site, "/monitor")
 
     assert (5003, EPOCH) == (monitor["version"], monitor["epoch"])
@@ -203,7 +203,7 @@ async def test_the_monitor_shows_that_the_service_is_draining(site: Site) -> Non
 
 
 async def test_null_means_not_measured(empty_site: Site) -> None:
-    """Before anything has happened, times are null and counts are zero."""
+    """Before anything was measured, times are null and counts are zero."""
     monitor, stats = await _strict(empty_site, "/monitor"), await _strict(empty_site, "/api/stats")
 
     (source,) = monitor["sources"]

@@ -59,7 +59,7 @@ def _all_live(site: Site) -> None:
 async def test_live_depends_only_on_the_aggregators_last_turn(
     empty_site: Site, age: float | None, code: int, status: str
 ) -> None:
-    """Live needs a turn of the aggregator within the last 10 s, and no serving bookmaker."""
+    """/health/live needs a turn of the aggregator within the last 10 s, and no serving bookmaker."""
     empty_site.clock.pass_(100)
     empty_site.status.board.last_turn_mono = None if age is None else 100 - age
 
@@ -74,14 +74,14 @@ async def test_ready_is_503_while_starting(empty_site: Site) -> None:
 
 
 async def test_ready_is_200_once_a_bookmaker_is_serving(empty_site: Site) -> None:
-    """One serving bookmaker is enough, even with an empty list."""
+    """One serving bookmaker is enough for readiness, even with an empty list."""
     empty_site.publish("birch")
 
     assert (200, "pass") == await _ready(empty_site)
 
 
 async def test_ready_is_503_while_draining_and_odds_are_still_served(site: Site) -> None:
-    """A draining service is not ready, so that no new client comes, and still serves odds."""
+    """A draining service is not ready, so that no new client comes, but it still serves odds."""
     site.status.is_draining = True
 
     assert (503, "fail") == await _ready(site)
@@ -259,7 +259,7 @@ async def test_a_quarantined_bookmaker_keeps_its_entries_until_they_are_stale(em
 
 
 async def test_health_fails_when_all_are_stale(site: Site) -> None:
-    """With all lists stale /health is 503, as at the start, with another state."""
+    """With all lists stale /health is 503, as at the start, but the bookmakers' state is `stale`."""
     site.clock.pass_(31)
 
     assert (503, "fail", ["stale"] * 3) == await _health(site)

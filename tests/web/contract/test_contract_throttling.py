@@ -1,4 +1,4 @@
-"""How often a client may ask, on a real socket.
+"""The limit of requests of one client, on a real socket.
 
 The peer is a trusted proxy, such as nginx on the same machine.
 """
@@ -86,7 +86,7 @@ async def test_a_client_above_its_burst_gets_429(site: Site) -> None:
 
 
 async def test_one_that_asks_all_the_time_leaves_the_others_alone(site: Site) -> None:
-    """Of one client's 300 requests its burst is answered, and all of the other client's (faults.md, G7)."""
+    """Of one client's 300 requests only its burst is answered, of another client all (faults.md, G7)."""
     seen = {ONE: Counter[int](), OTHER: Counter[int]()}
     for number in range(300):
         for client in (ONE, OTHER) if number % 100 == 50 else (ONE,):

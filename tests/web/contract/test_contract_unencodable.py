@@ -20,7 +20,7 @@ GOOD = match("good")
 
 
 def _bad(match_id: str = "bad", **changes: Any) -> Match:
-    """Return a match with a name that validation would have rejected."""
+    """Return a match with a value that validation would have rejected."""
     return msgspec.structs.replace(match(match_id), **(changes or {"home_price": Fraction(5, 2)}))
 
 

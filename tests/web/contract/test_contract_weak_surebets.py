@@ -94,7 +94,7 @@ async def test_without_weak_nothing_is_shown_of_a_whole_line(site: Site) -> None
 
 @pytest.mark.parametrize("market", ["", "1x2", HALF, "btts", "1x2,btts"])
 async def test_where_no_stake_is_returned_weak_changes_nothing(site: Site, market: str) -> None:
-    """Without such lines `weak=1` gives the same list with the same tag."""
+    """In markets that return no stake, `weak=1` gives the same list with the same tag."""
     await listed(site, HALF)
     asked = f"{SUREBETS}?market={market}" if market else f"{SUREBETS}?"
     plain, weak = [await site.get(f"{asked}{more}") for more in ("", "&weak=1")]

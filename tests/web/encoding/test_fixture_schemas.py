@@ -177,7 +177,7 @@ def test_fixture_is_in_play_if_any_source_says_so(
 
 
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
-    """Nobody can bet at collected prices; if a live price is as high, there is no mark."""
+    """Nobody confirms that collected prices still hold; if a live price is as high, there is no mark."""
     board = _pair(match("a", prices=(2.5, 3.5, 4.0)), match("b", prices=(2.0, 3.5, 4.2)))
     found = _shown(board, alder=BookmakerInfo(TWO, Prices.COLLECTED))
 

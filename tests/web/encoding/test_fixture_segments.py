@@ -207,7 +207,7 @@ def _json_of(board: LinkedBoard, *bookmakers: BookmakerId) -> Any:
 
 @pytest.mark.parametrize("of_elm", Prices)
 def test_price_far_from_those_of_three_others_is_doubted_and_never_best(of_elm: Prices) -> None:
-    """No price of that bookmaker is best, live or not; it stays in the fixture and in the median."""
+    """No price of that bookmaker is best, live or not; the price stays in the fixture and in the median."""
     found = _json_of(_five(of_elm))
 
     assert {"elm_a": ["price"]} == {

@@ -1,4 +1,4 @@
-"""Chunks as JSON and as deflated JSON, and the bodies joined from them."""
+"""Chunks of a list as JSON and as deflated JSON, and the bodies joined from these segments."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
 def test_joined_segments_are_the_json_of_the_whole(
     api: Api, board: list[list[Match]], version: int
 ) -> None:
-    """Any number of chunks, also none or empty ones, gives the bytes of one list encoded at once."""
+    """Any number of chunks, also none or empty ones, gives the bytes of a list that is encoded whole."""
     chunks = [_chunk(matches) for matches in board]
     shown = _shown(api, chunks)
 
@@ -145,7 +145,7 @@ def test_a_chunk_that_is_empty_in_v2_adds_no_bytes() -> None:
 
 
 def test_dropping_old_runs_keeps_the_current_ones() -> None:
-    """Only changed runs are made again."""
+    """Only the changed runs of chunks are made again."""
     segments = _segments()
     chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(2 * RUN))
     before = _runs(segments, Api.V1, chunks)

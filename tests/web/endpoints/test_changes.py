@@ -151,7 +151,7 @@ async def test_a_stale_bookmaker_has_changes(site: Site) -> None:
 
 
 async def test_since_must_be_an_integer_with_or_without_an_epoch(site: Site) -> None:
-    """Any other `since` is 400, with the parameter and its allowed form."""
+    """Any other `since` is 400; the error has the parameter and its allowed form."""
     for since in [*NO_INTEGERS, *NO_TOKENS]:
         status, code, problem = await _refused(site, _query(since))
 
@@ -227,7 +227,7 @@ async def test_the_filter_works_as_for_the_lists(site: Site) -> None:
 
 
 async def test_wait_must_be_seconds_up_to_30(site: Site) -> None:
-    """Any other `wait` is 400 at once."""
+    """Any other `wait` is 400, without a wait."""
     for wait in ["", "x", "-1", "31", "30.1", "1e1", "inf", "nan", "9" * 400, "1&wait=1"]:
         assert (400, "invalid_wait") == (await _refused(site, f"{_query(5003)}&wait={wait}"))[:2], wait
 

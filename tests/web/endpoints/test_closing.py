@@ -1,4 +1,4 @@
-"""/api/v2/closing over a socket: the last price before the final kick-off, or why there is none."""
+"""/api/v2/closing over a socket: the last price before the final kick-off, or the reason without one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG_S = 100_000.0
 
 
 async def _closings(site: Site, query: str = "") -> dict[str, Any]:
-    """Return the closings of the only fixture by entry."""
+    """Return the closings of the only fixture, by the id of the entry."""
     (fixture,) = (await site.json(f"{CLOSING}?{query}"))["fixtures"]
     return {closing["id"]: closing for closing in fixture["closings"]}
 

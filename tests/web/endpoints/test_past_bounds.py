@@ -45,7 +45,7 @@ async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> 
 
 @contextmanager
 def _no_descriptors() -> Iterator[None]:
-    """Let this process open no further file within the block."""
+    """Within the block, no further file can be opened in this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.dup(0)
     os.close(free)

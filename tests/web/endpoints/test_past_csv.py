@@ -1,4 +1,4 @@
-"""How prices moved as tables of CSV (docs/spreadsheets.md): the values of the JSON in rows."""
+"""Moves of prices as tables of CSV (docs/spreadsheets.md): the values of the JSON in rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/api/v2/stream on a real socket: what a client receives, event by event."""
+"""/api/v2/stream on a real socket: the events that a client receives."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ async def test_more_changes_than_one_event_has_are_a_reset(site: Site) -> None:
 
 
 async def test_an_empty_last_event_id_is_none(site: Site) -> None:
-    """A browser without an id sends no header or an empty one."""
+    """A browser that has no id sends no header, or an empty header."""
     for lines in [["Last-Event-ID:"], ["Last-Event-ID: "]]:
         async with streaming(site.base, "?since=5003", *lines) as connection:
             assert "heartbeat" == (await connection.event()).name, lines
@@ -203,7 +203,7 @@ async def test_no_serving_bookmaker_is_no_error(empty_site: Site) -> None:
 
 
 async def test_staleness_is_sent_as_removals(site: Site) -> None:
-    """Even if a read finds it first, the aggregator's next turn, at most a second later, sends it."""
+    """The aggregator's next turn, at most a second later, sends it, even if a read finds it first."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
@@ -216,7 +216,7 @@ async def test_staleness_is_sent_as_removals(site: Site) -> None:
 
 
 async def test_above_the_cap_it_is_503(site: Site) -> None:
-    """The 503 has Retry-After, and when one client has gone, the next is accepted."""
+    """The 503 has Retry-After; when one client has left, the next client is accepted."""
     async with AsyncExitStack() as stack:
         for _ in range(site.max_streams - 1):
             await stack.enter_async_context(streaming(site.base))

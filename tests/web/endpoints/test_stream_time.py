@@ -100,7 +100,7 @@ async def test_a_stream_is_silent_while_what_is_overdue_is_shown(monkeypatch: py
 
 
 async def test_without_clients_there_are_no_heartbeats() -> None:
-    """Heartbeats begin again with the next client."""
+    """Heartbeats stop after the last client has left, and begin again with the next client."""
     front = FilledBoard(100)
     async with _following(front):
         pass

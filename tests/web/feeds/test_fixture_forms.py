@@ -119,7 +119,7 @@ async def test_a_tag_is_the_same_bytes(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_believed_surebets_of_some_bookmakers_hold_when_they_are_read(seed: int) -> None:
-    """No leg is too old, nor far from the others in time, nor of a doubted list, nor of a likely link."""
+    """No leg is too old, much older than another, of a doubted list, or of a likely link."""
     life, found = Life(seed), 0
     answers = Answers(life.board, {name: name.title() for name in NAMES})
     for _ in life.steps(80):

@@ -34,7 +34,7 @@ def _answers(board: ReadableBoard) -> Answers:
 
 @pytest.mark.parametrize("count", range(1, MAX_VIEWS + 1))
 async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
-    """As many views as can be kept are polled, and none of them replaces another."""
+    """At most as many views as can be kept are polled, and none of them replaces another."""
     board = ReadableBoard()
     for name in TERMS.roster:
         board.apply(batch([match("a")], bookmaker=name))

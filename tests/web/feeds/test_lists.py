@@ -84,7 +84,7 @@ class _Lists:
     async def ask(
         self, view: View, snapshot: Snapshot, if_none_match: str | None = None, coding: str | None = None
     ) -> _Shown:
-        """Put `snapshot` on the board and ask."""
+        """Put `snapshot` on the board and ask for the list of the view."""
         self.board.snapshot = snapshot
         answer = await self.answers.answer(view, if_none_match, coding)
         headers = {name.decode(): value.decode() for name, value in answer.headers}
@@ -129,7 +129,7 @@ async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
 
 @pytest.mark.parametrize("coding", [None, "gzip"])
 async def test_concurrent_requests_share_one_body(coding: str | None) -> None:
-    """When many requests come at once, the body is made once and all get it."""
+    """When many requests come at the same time, one body is made, and all requests get it."""
     context, answers = _Lists(), list[Prepared]()
     context.board.snapshot = MANY
 
@@ -229,7 +229,7 @@ async def test_no_old_chunk_is_kept() -> None:
 
 
 async def test_memory_is_bounded_however_many_versions_are_read() -> None:
-    """After a hundred versions, all read and each changing every bookmaker, at most two are in memory."""
+    """After a hundred versions, which were all read, at most two are in memory."""
     context, snapshot, chunks = _Lists(), EMPTY, list[weakref.ref[Chunk]]()
     for number in range(100):
         listed = [match(f"{at}", prices=(2 + number / 1000, 3.5, 3.5)) for at in range(3)]

@@ -41,7 +41,7 @@ def _answers(snapshot: Snapshot) -> Answers:
 
 @pytest.mark.parametrize("view", [None, ALDER])
 async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
-    """All clients of a view that come from one version get the same bytes object."""
+    """All clients of a view that continue from the same version get the same bytes object."""
     made = _frames(ONE)
 
     first, second = await made.changes(view, 1000), await made.changes(view, 1000)

@@ -38,7 +38,7 @@ class Stage:
                 self.woken[number] += 1
 
     def commit(self, snapshot: Snapshot) -> None:
-        """Notify all subscribers of a commit."""
+        """Notify all clients of a commit."""
         self.history.add(snapshot)
         run_now(self.history.digest())
 
@@ -129,7 +129,7 @@ async def test_leaving_cancels_clients_that_do_not_end() -> None:
 
 
 async def test_reconnection_times_are_spread() -> None:
-    """A thousand clients come back at random between one and five seconds, never many at once."""
+    """A thousand clients come back at random between one and five seconds later, never many together."""
     audience = Stage().audience
 
     times = [audience.retry_ms() for _ in range(1000)]

@@ -1,4 +1,4 @@
-"""The layers in front of Quart: they answer every request."""
+"""The layers in front of Quart, which answer every request."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
     ("error", "status"), [(Problem(503, "not_now", "later"), 503), (RuntimeError("hunter2"), 500)]
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
-    """The error is sent, counted and logged without calling Quart, with the headers of a GET."""
+    """The handler is called once; the error is sent, counted and logged without Quart, with a GET's head."""
     asked, sent, counters = [], [], HttpCounters(Metrics())
 
     async def handler(request: Asked) -> Prepared:

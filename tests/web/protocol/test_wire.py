@@ -54,7 +54,7 @@ def _of_h11(method: str, status: int, headers: Headers, pieces: Sequence[bytes])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_is_written_as_h11_writes_it(case: str, method: str) -> None:
-    """The bytes of both answers are equal."""
+    """Our answer and h11's answer have equal bytes."""
     assert _of_h11(method, *CASES[case]) == _ours(method, *CASES[case])
 
 
@@ -69,7 +69,7 @@ def test_an_answer_is_written_as_h11_writes_it(case: str, method: str) -> None:
 def test_any_answer_is_written_as_h11_writes_it(
     method: str, status: int, pieces: list[bytes], given: dict[str, str]
 ) -> None:
-    """The bytes are equal for any header and any pieces; a header "a" stands for a Content-Length."""
+    """Our bytes equal h11's for any header and any pieces; a header "a" adds a Content-Length."""
     length = b"%d" % (sum(map(len, pieces)) if status not in {204, 304} else 0)
     headers = [(name.encode(), value.strip().encode()) for name, value in given.items()]
     headers += [(b"content-length", length)] if "a" in given else []

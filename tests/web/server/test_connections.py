@@ -26,7 +26,7 @@ STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Crowd:
-    """Clients with a connection each."""
+    """Clients of a site, each with a connection of its own."""
 
     def __init__(self, site: Site) -> None:
         self._port = int(site.base.rpartition(":")[2])

@@ -56,7 +56,7 @@ async def test_what_has_ended_is_freed_at_once(site: Site, kind: str) -> None:
     version = str(site.publish("birch", match("x.1", away="")))
     sent = SENT[kind].replace(b"%b-%b", f"{version}-{EPOCH}".encode())
     before = asyncio.all_tasks()
-    await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)  # makes lasting objects
+    await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)  # first run: makes lasting objects
     gc.collect()
 
     await _come_and_go(site, sent, is_answered=kind not in UNANSWERED)

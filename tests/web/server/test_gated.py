@@ -1,4 +1,4 @@
-"""HTTP/1.1 behind the gate, compared with h11's on the same bytes and applications."""
+"""HTTP/1.1 behind the gate, compared with h11 on the same bytes and applications."""
 
 from __future__ import annotations
 

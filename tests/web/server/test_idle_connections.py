@@ -1,4 +1,4 @@
-"""How long a connection without a request stays open, in virtual time."""
+"""The time for which a connection without a request stays open, in virtual time."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ async def test_a_part_that_ends_by_itself_ends_with_70(part: str) -> None:
     with capture_logs() as logs, anyio.fail_after(20):
         code = await life(sock, tree).run()
 
-    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # of a busy machine
+    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # on a busy machine
     assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
@@ -219,13 +219,13 @@ class Recording(Tree):
         self.first = first
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Call the function, and wait."""
+        """Call the function, and wait for the end."""
         task_status.started()
         self.first()
         await self.fails.wait()
 
     async def stop(self) -> None:
-        """End."""
+        """End the recording."""
         await super().stop()
         self.fails.set()
 

@@ -1,4 +1,4 @@
-"""The screen of `oddsboard watch`: rows and moves of a board, and whether it is current."""
+"""The screen of `oddsboard watch`: rows, marked moves, and the line that says if prices are current."""
 
 from __future__ import annotations
 
