@@ -189,7 +189,7 @@ def test_parquet_without_its_package_or_a_file_is_refused(
 def test_a_file_that_cannot_be_written_is_named(
     folder: Path, ran: Ended, out: str, code: int, why: str
 ) -> None:
-    """The error names the output file, not the archive; the system's error of a full disk has no name."""
+    """The error names the output file, not the archive; the error of a full disk itself names no file."""
     path = folder / out
 
     assert (code, "", f"oddsboard: {path}: {why}\n") == ran("export", folder, "--out", path)

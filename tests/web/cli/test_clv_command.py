@@ -187,7 +187,7 @@ async def test_of_many_rows_that_cannot_be_read_the_first_are_told(
 
 
 def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ended) -> None:
-    """A file without bets, a folder that is no archive, and an output file that exists are refused."""
+    """A file without bets, a folder that is no archive, and the file of bets as the output are refused."""
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
     none = ran(tmp_path / "none.csv", "--archive", tmp_path)

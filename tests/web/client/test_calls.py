@@ -185,7 +185,7 @@ def test_a_wrong_value_is_refused_at_once(wrong: Callable[[], Any]) -> None:
 
 
 def test_both_clients_have_the_same_methods() -> None:
-    """The names of the methods and their parameters are equal."""
+    """The two clients, and their boards, have methods with equal names and equal parameters."""
     pairs = [(c.Client, c.AsyncClient), (c.Board, c.AsyncBoard)]
     for waiting, other in pairs:
         for name in {name for name in vars(waiting) if not name.startswith("_")} - {"close"}:

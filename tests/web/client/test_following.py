@@ -199,7 +199,7 @@ class _Readable:
     """A socket that always has bytes to read."""
 
     def get_extra_info(self, name: str) -> bool:
-        """Return the fact that httpx2 asks about a socket."""
+        """Return whether the name is `is_readable`, the only fact that the client asks for."""
         return name == "is_readable"
 
 

@@ -33,7 +33,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 
 
 async def test_capabilities_have_the_specified_fields(site: Site) -> None:
-    """Capabilities have endpoints, filters, bookmakers with names, and a version, each of its type (2.4)."""
+    """Capabilities list endpoints, filters, bookmakers, names and a version, each of its type (2.4)."""
     capabilities = await site.json("/api/capabilities")
 
     followed = ["view", "bookmaker", "league", "market", "weak", "min_ev", "reference", "doubted"]

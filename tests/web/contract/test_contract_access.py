@@ -77,7 +77,7 @@ async def test_nothing_but_the_token_opens_a_path(site: Site, headers: dict[str,
 
 @pytest.mark.parametrize("headers", [BEARER, {"Authorization": f"bearer  {TOKEN}"}, _basic(TOKEN)])
 async def test_a_program_and_a_browser_may_send_the_token(site: Site, headers: dict[str, str]) -> None:
-    """The token is a bearer token, whatever the case of the scheme, or the password of any user."""
+    """The token may be sent as a bearer token, in any case of the scheme, or as any user's password."""
     assert 200 == (await site.client.get("/monitor", headers=headers)).status_code
 
 

@@ -329,7 +329,7 @@ async def test_looking_for_an_entry_is_work_for_the_client_alone(site: Site) -> 
 
 
 async def test_the_archive_says_why_it_left_before_the_start(tmp_path: Path) -> None:
-    """The archive also says since when: the service has never seen the match in its present run."""
+    """The archive says when the match left; the service has not seen the match in its present run."""
     async with open_site(archived=tmp_path) as site:
         site.publish("alder", match("m1"))
         site.clock.pass_(1)

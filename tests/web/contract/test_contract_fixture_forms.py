@@ -61,7 +61,7 @@ async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
 
 
 async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_site: Site) -> None:
-    """Other lists of fixtures and surebets do not show it; the version is the version of all fixtures."""
+    """Other lists of fixtures and surebets do not show the surebet; the version is that of all fixtures."""
     empty_site.publish("alder", match("m1", prices=(2.8, 4.1, 3.9)))
     empty_site.publish("birch", match("m1", prices=(2.6, 4.3, 4.3)))
     empty_site.clock.pass_(2)

@@ -95,7 +95,7 @@ async def test_filters_choose_values(site: Site, query: str, count: int) -> None
 
 
 async def test_any_market_is_1x2_where_nothing_else_is_read() -> None:
-    """Every service accepts `market=any`: a client need not know which kinds of market the service reads."""
+    """Each service accepts `market=any`: a client need not know which kinds of market the service reads."""
     async with open_site(names=NAMES) as site:
         for name in NAMES:
             site.publish(name, match("m1", prices=HIGH if name == "alder" else FAIR))

@@ -108,7 +108,7 @@ async def test_a_stream_says_what_it_cannot_resume_from(given: str, reason: str)
 
 
 async def test_a_stream_resumes_from_each_alert_that_is_known() -> None:
-    """The last forgotten alert works, too; after the newest alert a heartbeat comes at once."""
+    """A client can also resume from the last forgotten alert, or with a heartbeat from the newest."""
     recent = _filled(MAX_RECENT + 2)
     async with open_site(recent=recent) as site:
         for number in (2, 3, MAX_RECENT + 1):

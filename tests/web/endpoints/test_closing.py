@@ -1,4 +1,4 @@
-"""/api/v2/closing over a socket: the last price before the final kick-off, or the reason without one."""
+"""/api/v2/closing over a socket: the last price before the final kick-off, or why it is missing."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ async def test_a_line_has_every_price_and_absence(tmp_path: Path) -> None:
 
 
 async def test_without_a_begin_the_last_week_is_told(tmp_path: Path) -> None:
-    """With `from=0` the line has all that the archive has."""
+    """Without `from` a line has the last week; with `from=0` it has the whole time of the archive."""
     async with open_site(archived=tmp_path) as site:
         site.publish("birch", match("m1", start_time=None, prices=(2.0, 3.5, 4.0)))
         site.publish("birch")

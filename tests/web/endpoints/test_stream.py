@@ -203,7 +203,7 @@ async def test_no_serving_bookmaker_is_no_error(empty_site: Site) -> None:
 
 
 async def test_staleness_is_sent_as_removals(site: Site) -> None:
-    """The aggregator's next turn, at most a second later, sends it, even if a read finds it first."""
+    """The aggregator's next turn, within 1 s, sends the removals, even if a read finds them first."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)

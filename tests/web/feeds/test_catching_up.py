@@ -84,7 +84,7 @@ async def test_a_machine_without_a_board_has_no_changes() -> None:
 
 
 async def test_a_stream_begins_when_the_machine_has_a_board() -> None:
-    """Before that, no event with an empty list is sent."""
+    """Before the machine has a board, it sends no event with an empty list."""
     async with (
         open_site(cluster=ClusterStatus(("replica",), None), first_version=0) as site,
         streaming(site.base) as connection,

@@ -51,7 +51,7 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
 
 @pytest.mark.parametrize("kind", ViewKind)
 async def test_compressed_bytes_of_a_version_are_the_same_whenever_they_are_made(kind: ViewKind) -> None:
-    """Another machine may compress the version later, after fixtures that the view does not show."""
+    """Another machine may compress the version later, after fixtures outside the view appeared and left."""
     board = ReadableBoard(FixtureSettings(ROSTER, surebets=SurebetRules(min_life_s=0.0)))
     view = FixturesOf(FixtureView(kind, ALDER))
     for name, prices in ((ALDER, (2.1, 3.6, 3.9)), (BIRCH, (2.3, 3.3, 3.6))):

@@ -54,7 +54,7 @@ class World(FilledBoard):
         return self.published.history.latest(view)
 
     def check(self, copy: Copy, view: BookmakerId | None) -> None:
-        """Compare a copy with the list of its version, which the last change of the view up to it made."""
+        """Compare a copy with its version's list, of the last commit that had changed the view by then."""
         versions = self._versions[view]
         version = versions[bisect_right(versions, copy.version) - 1]
         assert self._lists[view][version] == copy.matches, f"{view} at {copy.version}"
@@ -123,7 +123,7 @@ class StreamClient:
         self.is_open = False
 
     def connect(self, tasks: TaskGroup) -> None:
-        """Follow from the last event until a cut or the service's end; the client is not stalled then."""
+        """Follow from the last event to a cut or the service's end, at first without a stall."""
         self.is_open = True
         self._was_reset = False
         self._reads.set()

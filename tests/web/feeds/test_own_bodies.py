@@ -74,7 +74,7 @@ async def test_a_newer_version_is_made_anew() -> None:
 
 
 async def test_one_client_leaves_room_for_others() -> None:
-    """A client may hold few bytes, however slowly it reads; its only body may have any length.
+    """A client may hold only a part of the room, however slowly it reads, or one body of any length.
 
     Other clients are refused when all room is taken.
     """

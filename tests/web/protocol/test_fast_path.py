@@ -194,7 +194,7 @@ async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
     ("error", "status"), [(Problem(503, "not_now", "later"), 503), (RuntimeError("hunter2"), 500)]
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
-    """The handler is called once; the error is sent, counted and logged without Quart, with a GET's head."""
+    """The handler is called once; the error is sent, counted and logged without Quart, as for a GET."""
     asked, sent, counters = [], [], HttpCounters(Metrics())
 
     async def handler(request: Asked) -> Prepared:

@@ -42,7 +42,7 @@ def refused(code: str, method: bytes = b"GET") -> bytes:
 
 
 def test_a_fit_head_passes_as_it_is() -> None:
-    """A fit head is not changed: neither alone, nor repeated, nor in pieces of any length."""
+    """A fit head passes unchanged: alone, repeated, or in pieces of any length."""
     for fit in [
         GET,
         GET + GET,

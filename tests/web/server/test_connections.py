@@ -267,7 +267,7 @@ async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None
 
 
 async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> None:
-    """This holds also when the system took nothing of the part, or the loop sends pieces together."""
+    """A connection is also not idle if the system took nothing of the part, or sends pieces together."""
     held = connections.Connections("/refused/", Caps())
     client, accepted = socket.socketpair()
     with client, contextlib.closing(Connection(accepted, held)) as connection:

@@ -33,7 +33,7 @@ HANGS = [
 @pytest.mark.parametrize("hangs", HANGS)
 @pytest.mark.parametrize("code", [Exit.STOPPED, Exit.CORE])
 def test_the_process_ends_though_something_hangs(hangs: str, code: Exit) -> None:
-    """The loop may wait for ever or never return, or a thread may keep the process alive."""
+    """The event loop may wait for ever or be blocked, or a thread may keep the process alive."""
     program = PROGRAM.format(code=int(code), hangs=hangs)
     assert (code, "", "") == ran("-c", program)
 
@@ -59,5 +59,5 @@ process()
 
 @pytest.mark.long
 def test_the_timer_of_the_exit_does_not_outlive_its_handler() -> None:
-    """Before the correction the timer killed an interpreter that ended slowly, with code 142."""
+    """The timer must not kill an interpreter that ends slowly: code 142 is a failed unit of systemd."""
     assert (0, "done\n", "") == ran("-c", TIMED)

@@ -46,7 +46,7 @@ async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
 
     assert expected == problem_in(answer)
     assert 1 == answer.count(b"x-request-id: ")
-    assert time.monotonic() - began < 4.0  # the idle timeout of 5 s would be later
+    assert time.monotonic() - began < 4.0  # the idle timeout would take 5 s
 
 
 @pytest.mark.long

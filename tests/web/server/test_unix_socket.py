@@ -89,7 +89,7 @@ def _connected(path: Path, request: bytes) -> socket.socket:
 async def test_a_client_that_reads_nothing_is_disconnected(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This holds also if less is left than the server waits for, and if the request has ended."""
+    """This happens even if little is left of the client's answer, and the client's request has ended."""
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.3)
     monkeypatch.setattr(reader, "LOOK_S", 0.1)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.3)
