@@ -1,4 +1,4 @@
-"""Candidates of surebets: when they are due, whatever came and went."""
+"""Candidates of surebets: when they are due, whatever candidates were added and removed before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMES = (1.0, 2.0, 3.0, 4.0, inf)
 
 
 def _made(random: Random) -> Candidate | None:
-    """Return what a fixture may become: no candidate, or a candidate with any times, often alike."""
+    """Return the next state of a fixture: no candidate, or a candidate with any times, often equal."""
     if random.random() < 0.3:
         return None
     return Candidate(0.0, 0.0, random.choice(TIMES), random.choice(TIMES))
@@ -23,7 +23,7 @@ def _made(random: Random) -> Candidate | None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_first_end_is_that_of_all(seed: int) -> None:
-    """After any changes; without candidates nothing is due."""
+    """The first end of the candidates is right after any changes; without candidates nothing is due."""
     random = Random(seed)
     candidates, known = Candidates(), dict[FixtureId, Candidate]()
     for _ in range(200):
@@ -47,7 +47,7 @@ def test_first_end_is_that_of_all(seed: int) -> None:
 def test_all_are_due_after_a_second_or_at_an_end(
     mono: float, wall: float, due: float, until: float, *, is_due: bool
 ) -> None:
-    """The end of a surebet that is shown: a price is too old, or the match begins."""
+    """A surebet that is shown ends when one of its prices is too old, or when the match begins."""
     candidate = Candidate(0.0, 0.0, until, 100.0)
     candidates = Candidates().changed({FixtureId("fx1"): candidate}, due)
 

@@ -1,4 +1,4 @@
-"""Several sources may list one bookmaker: of a company only the price that was confirmed last counts."""
+"""Several sources may list one company: only the price of the company that was confirmed last counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE, OTHER, THIRD = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2), (2.1, 3.3, 3.3)
 
 
 def _board(company: str, prices: Prices = Prices.LIVE) -> LinkedBoard:
-    """Return a board on which alder and birch are of that company, and cedar is not."""
+    """Return a board on which alder and birch belong to that company, and cedar does not."""
     roster = roster_of(
         {
             ALDER: BookmakerInfo(SourceName("two"), company="bet"),
@@ -44,7 +44,7 @@ def _board(company: str, prices: Prices = Prices.LIVE) -> LinkedBoard:
 def test_price_that_was_confirmed_last_counts(
     company: str, prices: Prices, highest: Highest, outdone: dict[str, str]
 ) -> None:
-    """A collected price, of which nothing is confirmed but its file, counts only without a live price."""
+    """A collected price, of which only the file is confirmed, counts only if there is no live price."""
     (fixture,) = _board(company, prices).fixtures()
 
     assert (highest, outdone) == (fixture.highest, fixture.outdone)
@@ -52,7 +52,7 @@ def test_price_that_was_confirmed_last_counts(
 
 
 def test_price_confirmed_later_counts_from_the_next_change_of_the_fixture_on() -> None:
-    """A confirmation alone makes no version."""
+    """A confirmation alone makes no version of the fixture."""
     board = _board("bet")
     board.apply(batch([], bookmaker=ALDER, complete=False, received_mono=0.0))
     version, before = board.snapshot.version, board.fixtures()[0].outdone
@@ -64,7 +64,7 @@ def test_price_confirmed_later_counts_from_the_next_change_of_the_fixture_on() -
 
 
 def test_two_prices_of_a_company_make_no_surebet_and_count_once_for_fair_odds() -> None:
-    """Between alder and birch there is a surebet, unless one of them is as good as not there."""
+    """The prices of alder and birch make a surebet, unless the two belong to one company."""
     for company, is_there in (("bet", False), ("", True)):
         board = _board(company)
         for second in (3.0, 6.0):
@@ -77,7 +77,7 @@ def test_two_prices_of_a_company_make_no_surebet_and_count_once_for_fair_odds() 
 
 
 def test_older_price_of_a_company_does_not_count_while_the_newer_list_fails() -> None:
-    """Alder's draw is what the company asked for before birch's, whatever that is by now."""
+    """Alder's price was asked for before birch's price, which may have changed since then."""
     board = _board("bet")
     board.apply(batch([match("a", prices=(2.2, 3.2, 4.2))], bookmaker=CEDAR))
     board.apply(batch([match("a", prices=(2.0, 3.8, 3.0))], bookmaker=ALDER, received_mono=-0.8))

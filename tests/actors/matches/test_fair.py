@@ -36,7 +36,7 @@ CHANCES = st.lists(
 
 
 def _books(count: int, outcomes: int = 3) -> list[Odds]:
-    """Return that many books of prices, up to about 2,000, with book sums of 0.95 to 1.40."""
+    """Return `count` books of prices, up to about 2,000, with book sums of 0.95 to 1.40."""
     chance = random.Random(19)
     found: list[Odds] = []
     while len(found) < count:
@@ -54,7 +54,7 @@ def _books(count: int, outcomes: int = 3) -> list[Odds]:
     [(2, 2_000), (3, 5_000), (4, 2_000), (5, 2_000), pytest.param(3, 100_000, marks=pytest.mark.long)],
 )
 def test_fair_odds_equal_those_by_bisection(method: Method, outcomes: int, count: int) -> None:
-    """They are within 1e-9 of the equations solved by bisection, for book sums of 0.95 to 1.40."""
+    """The fair odds are within 1e-9 of equations solved by bisection, for book sums of 0.95 to 1.40."""
     books = _books(count, outcomes)
 
     ours = np.array([fair(method, prices) for prices in books])
@@ -63,7 +63,7 @@ def test_fair_odds_equal_those_by_bisection(method: Method, outcomes: int, count
 
 
 def test_two_prices_that_are_exchanged_are_called_wrong() -> None:
-    """Over and under are two outcomes: consensus, doubt and exchange are as of three."""
+    """Consensus, doubt and exchange work for two outcomes (over and under) as they do for three."""
     quotes = _quotes((1.5, 2.7), (1.52, 2.6), (1.49, 2.75), (2.7, 1.5))
     consensus_of_three = consensus([quote.chances for quote in [*quotes.values()][:3]])
 
@@ -120,7 +120,7 @@ def test_every_price_has_a_proper_probability(method: Method, prices: Odds) -> N
 
 @given(CHANCES, st.randoms(use_true_random=False))
 def test_a_consensus_is_the_median_scaled(chances: list[Chances], chance: random.Random) -> None:
-    """It is the median of each outcome, scaled to the sum 1, in any order; None of fewer than three."""
+    """A consensus is the median of each outcome, scaled to the sum 1; fewer than three have none."""
     found = consensus(chances)
     shuffled = chance.sample(chances, len(chances))
 
@@ -150,20 +150,20 @@ def _quotes(*prices: Odds, uncounted: int = 0, method: Method = Method.POWER) ->
     [
         (_quotes(*IN_PLAY, BEFORE_A_GOAL), {"e"}),
         (_quotes(BEFORE_A_GOAL, *IN_PLAY[:3]), {"a"}),
-        (_quotes(BEFORE_A_GOAL, *IN_PLAY[:2]), set()),  # of three it may be the only one that is right
+        (_quotes(BEFORE_A_GOAL, *IN_PLAY[:2]), set()),  # one of only two other bookmakers may be wrong
         (_quotes(*IN_PLAY[:3], BEFORE_A_GOAL, uncounted=1), {"d"}),
         (_quotes(*IN_PLAY, BEFORE_A_GOAL, uncounted=3), set()),
         (_quotes(*IN_PLAY, (1.9, 2.65, 8.5)), {"e"}),
         (_quotes(*IN_PLAY, (1.9, 2.65, 8.3)), set()),
-        (_quotes(*IN_PLAY, (1.05, 1.2, 1.3)), set()),  # nobody is misled by prices that are too low
-        (_quotes(*[(2.0, 4.0, 4.0)] * 3, (2.5, 4.0, 4.0)), set()),  # just 1.25 times the fair price
+        (_quotes(*IN_PLAY, (1.05, 1.2, 1.3)), set()),  # prices that are too low mislead nobody
+        (_quotes(*[(2.0, 4.0, 4.0)] * 3, (2.5, 4.0, 4.0)), set()),  # exactly 1.25 times the fair price
         (_quotes(*[(2.0, 4.0, 4.0)] * 3, (2.5001, 4.0, 4.0)), {"d"}),
     ],
 )
 def test_price_far_above_the_fair_one_of_three_others_is_called_wrong(
     quotes: Quotes, expected: set[str]
 ) -> None:
-    """Those of fewer others call none wrong, and only what counts is compared with."""
+    """The prices of fewer than three others call no price wrong, and only counted prices are compared."""
     assert expected == overpriced(quotes, 1.25)
 
 
@@ -171,9 +171,9 @@ def test_price_far_above_the_fair_one_of_three_others_is_called_wrong(
     ("quotes", "expected"),
     [
         (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), (2.5, 3.3, 2.85)), {"b"}),
-        (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5)), {"a", "b"}),  # either may have exchanged them
+        (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5)), {"a", "b"}),  # either may have exchanged the teams
         (_quotes((2.5, 3.3, 2.9), (2.55, 3.3, 2.85), (2.5, 3.3, 2.85)), set()),
-        (_quotes((2.7, 3.3, 2.68), (2.68, 3.3, 2.7)), set()),  # much the same either way
+        (_quotes((2.7, 3.3, 2.68), (2.68, 3.3, 2.7)), set()),  # nearly equal if they are exchanged
         (_quotes((1.5, 4.5, 6.5), (6.0, 4.4, 1.53), (1.52, 4.4, 6.4)), {"b"}),
         (_quotes((1.5, 4.5, 6.5), (3.0, 3.4, 2.4), (1.52, 4.4, 6.4)), set()),  # wrong in another way
         (_quotes((1.5, 4.5, 6.5)), set()),
@@ -183,7 +183,7 @@ def test_price_far_above_the_fair_one_of_three_others_is_called_wrong(
 def test_bookmaker_that_exchanged_home_and_away_is_told_by_the_others(
     quotes: Quotes, expected: set[str]
 ) -> None:
-    """Its prices agree with theirs if home and away are exchanged, and better than as they are."""
+    """The prices of that bookmaker agree better with the others if home and away are exchanged."""
     assert expected == crossed(quotes)
 
 
@@ -192,7 +192,10 @@ def test_bookmaker_that_exchanged_home_and_away_is_told_by_the_others(
 def test_prices_that_disagree_are_those_of_the_definitions(
     method: Method, chance: random.Random, count: int, uncounted: int
 ) -> None:
-    """Whoever counts, and however many there are; some are crossed, and some have a price too high."""
+    """The functions find the same prices as the oracle, whichever and however many bookmakers count.
+
+    Some books have home and away exchanged, and some have one price that is too high.
+    """
     books = [_near((2.3, 3.4, 3.3), chance) for _ in range(count)]
     quotes = _quotes(*books, uncounted=min(uncounted, count), method=method)
     prices = {name: quote.prices for name, quote in quotes.items()}
@@ -204,7 +207,7 @@ def test_prices_that_disagree_are_those_of_the_definitions(
 
 
 def _near(prices: Odds, chance: random.Random) -> Odds:
-    """Return prices near these, perhaps crossed, or one of them too high."""
+    """Return prices near `prices`, perhaps with home and away exchanged, or with one that is too high."""
     near = [price * chance.uniform(0.93, 1.07) for price in prices]
     if chance.random() < 0.2:
         near.reverse()

@@ -1,4 +1,4 @@
-"""The history of fixtures: what leads from a version of a view to the newest, whatever happened between."""
+"""The history of fixtures: the changes that lead from any version of a view to the newest version."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _reasons(board: LinkedBoard, view: FixtureView, since: int) -> list[str]:
 
 
 def test_removal_says_why_and_into_what() -> None:
-    """A merged fixture's removal names the fixture that it is; an ended one's does not."""
+    """The removal of a merged fixture names the fixture that replaces it; that of an ended fixture does not."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.apply(batch([match("b")], bookmaker=BIRCH))
@@ -89,7 +89,7 @@ def test_removal_says_why_and_into_what() -> None:
 
 
 def test_fixture_of_another_league_leaves_with_that_reason() -> None:
-    """A source says more of its league: it stays in the whole view, and is in that of its new league."""
+    """When a source names the league more exactly, the fixture moves to the view of its new league."""
     board = LinkedBoard()
     board.apply(batch([match("a", league="Division Nine")], bookmaker=ALDER))
     before = board.snapshot.version
@@ -107,7 +107,7 @@ def test_fixture_of_another_league_leaves_with_that_reason() -> None:
 
 @pytest.mark.parametrize("others", [[], [match("other", home="C")]])
 def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]) -> None:
-    """For its bookmaker it is not the match that the rest of the fixture turned out to be."""
+    """For the bookmaker of that match the fixture is split, because the rest merged into another match."""
     c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
     board = LinkedBoard(
         FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
@@ -128,7 +128,7 @@ def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]
 
 
 def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
-    """The fixture has its surebet still, so it is not gone; only that bookmaker has left it."""
+    """The fixture still has its surebet; only that bookmaker has left the surebet."""
     board = LinkedBoard()
     board.apply(batch([match("a", prices=(2.2, 3.9, 3.0))], bookmaker=ALDER))
     board.apply(batch([match("b", prices=(2.0, 3.0, 4.2))], bookmaker=BIRCH))
@@ -145,7 +145,7 @@ def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
 
 
 def test_listeners_get_the_views_that_changed() -> None:
-    """A change of one fixture is of the whole view and of its bookmakers'."""
+    """A change of one fixture changes the whole view and the views of its bookmakers."""
     board, heard = LinkedBoard(), set[FixtureView]()
     board.history.subscribe(heard.update)
     board.apply(batch([match("a")], bookmaker=ALDER))
@@ -155,7 +155,7 @@ def test_listeners_get_the_views_that_changed() -> None:
 
 
 def test_newest_version_of_a_view_is_known_whatever_was_dropped() -> None:
-    """Changes of others may take all the room: who has the newest list of a view has missed nothing."""
+    """A client with the newest list of a view missed nothing, although other changes fill the history."""
     board, view = LinkedBoard(), FixtureView(ViewKind.FIXTURES, ALDER)
     board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=1))
     board.apply(batch([match("a")], bookmaker=ALDER))
@@ -177,7 +177,7 @@ class Life:
         self.random = Random(seed)
 
     def step(self) -> None:
-        """Do any one thing."""
+        """Do one random thing."""
         draw = self.random.random()
         if draw < 0.45:
             self._list()
@@ -230,7 +230,7 @@ class Life:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
-    """For each view: the same version shows the same, and changes applied to an older one give the newest.
+    """For each view, one version always shows the same, and changes to an older one give the newest.
 
     Every entry of the board is in exactly one fixture, and no surebet has a leg that is not on the board.
     """
@@ -257,7 +257,7 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
 
 
 def test_a_history_that_begins_in_the_middle_has_the_versions_of_the_views() -> None:
-    """As of a board that another process has built: a view that nothing changed keeps its own."""
+    """If another process built the board before, a view that nothing changed keeps its old version."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.apply(batch([match("b")], bookmaker=BIRCH))

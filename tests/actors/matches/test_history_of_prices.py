@@ -1,4 +1,4 @@
-"""What is one match is a function of what is on the board, whatever the prices were before."""
+"""The board alone decides which events are one match, whatever the prices were before."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Board(LinkedBoard):
         self.linking = Linking(Matcher(Overrides()), TERMS.roster)
 
     def show(self, listed: Listed) -> None:
-        """List these matches, and no others."""
+        """List these matches, and no other matches."""
         some = [batch(of.values(), bookmaker=name, is_image=True) for name, of in listed.items()]
         self.apply(*some)
         self.link()
 
     def look_again(self) -> None:
-        """Look at what other prices may link otherwise, and at what that shows to be so, too."""
+        """Look again for links that other prices may allow, and for links that follow from these."""
         for _ in range(5):
             self.links = run_now(self.linking.update(self.state, (), look_again=True))
             while self.links:
@@ -68,7 +68,7 @@ def _listed(random: Random) -> Listed:
 
 
 def _with_other_prices(random: Random, listed: Listed) -> Listed:
-    """Return the same matches, some at the prices of others."""
+    """Return the same matches, some with the prices of other matches."""
     every = [shown_match for of in listed.values() for shown_match in of.values()]
     found: Listed = {}
     for name, of in listed.items():
@@ -86,7 +86,7 @@ def _with_other_prices(random: Random, listed: Listed) -> Listed:
 
 @pytest.mark.parametrize("seed", [*range(30), 373, 557])
 def test_fixtures_are_those_of_a_board_that_began_with_the_prices_of_now(seed: int) -> None:
-    """Prices that agree by now link what they kept apart; such as part, or let a rival in, end links."""
+    """Prices that agree now make links; prices that part, or that let a rival event in, end links."""
     random = Random(seed)
     listed = _listed(random)
     board = Board()
@@ -104,16 +104,16 @@ def test_fixtures_are_those_of_a_board_that_began_with_the_prices_of_now(seed: i
 @pytest.mark.parametrize(
     ("other", "parted"),
     [
-        # Known to differ, at one minute: linked while the prices are not off.
+        # Leagues that are known to differ, at one minute: linked while the prices are not off.
         ({"home": "Bromley", "away": "Wimbledon", "league": "League Two"}, (2.75, 3.3, 2.5)),
-        # One name alike, leagues unknown: linked while they agree.
+        # Only one name is alike, the leagues are unknown: linked while the prices agree.
         ({"home": "Bromley", "away": "Wimbledon FC Town", "league": None}, (2.6, 3.3, 2.6)),
     ],
 )
 def test_link_ends_in_the_version_in_which_prices_part_beyond_the_condition_that_holds(
     other: dict[str, Any], parted: tuple[float, float, float]
 ) -> None:
-    """Not only at the widest gap of any condition of its rule; no surebet is made of the two."""
+    """The link ends there already, not only at the widest gap that any condition of its rule allows."""
     start = int(WALL_0 + 86_400)
     first = match("1", home="Bromley", away="Wimbledon", league="EFL Cup", start_time=start)
     second = match("1", start_time=start, **other)

@@ -1,4 +1,4 @@
-"""The league of a fixture is one, however its sources label it."""
+"""A fixture has one league, however its sources label it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.support.builders.messages import batch, match
 def test_league_is_what_any_source_knows_of_it(
     first: str | None, second: str | None, league: FixtureLeague
 ) -> None:
-    """A competition of the tables before a label of a country, and that before a label alone."""
+    """A competition of the tables is preferred to a label with a country, and this to another label."""
     board = LinkedBoard()
     home, away = ("Arsenal", "Chelsea") if first == "Premier League" else ("Home", "Away")
     board.apply(batch([match("a", league=first, home=home, away=away)], bookmaker=ALDER))

@@ -1,4 +1,4 @@
-"""Fixtures of a board: begun, linked, merged, split, ended, with their ids and versions."""
+"""Fixtures of a board: they begin, are linked, merge, split and end, with their ids and versions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ALL = FixtureView(ViewKind.FIXTURES)
 
 
 def linked() -> LinkedBoard:
-    """Return a board with one match of both sources, linked."""
+    """Return a board with one match of two sources, linked."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
     board.apply(batch([match("b")], bookmaker=BIRCH))
@@ -105,7 +105,7 @@ def test_prices_far_apart_end_a_link_in_their_commit() -> None:
 
 
 def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
-    """Not the first of them alone, on either side, whose price may be an old one."""
+    """A link does not end because of the first bookmaker alone, whose price may be an old one."""
     a, b = EventKey(TWO, SourceMatchId("a")), EventKey(ONE, SourceMatchId("b"))
     prices = {ALDER: (2.0, 3.5, 4.0), BIRCH: (2.0, 3.5, 4.0), CEDAR: (30.0, 9.0, 1.05)}
     entries = {
@@ -125,9 +125,9 @@ def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
 
 @pytest.mark.parametrize(("mover", "match_id"), [(ALDER, "a"), (BIRCH, "b")])
 def test_prices_that_moved_before_the_link_is_published_end_it(mover: BookmakerId, match_id: str) -> None:
-    """What is proposed of prices that are no longer there is linked only if they still agree.
+    """A link that was proposed for earlier prices is made only if the present prices still agree.
 
-    Whichever of the two moved, the linker parts them as well.
+    Whichever of the two events moved, the linker parts them as well.
     """
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
@@ -145,7 +145,7 @@ def test_prices_that_moved_before_the_link_is_published_end_it(mover: BookmakerI
 
 
 def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
-    """Fixtures are as old as they were, and a link that is made again has the evidence that it had."""
+    """Fixtures keep their age, and a link that is made again has the same evidence as before."""
     apart = LinkedBoard()
     apart.apply(batch([match("b")], bookmaker=BIRCH))
     apart.apply(batch([match("a")], bookmaker=ALDER))
@@ -174,7 +174,7 @@ def _age_and_links(fixture: Fixture | None) -> tuple[int, tuple[Member, ...]] | 
 
 
 def test_proposal_dropped_for_a_change_that_links_the_same_is_made_again() -> None:
-    """A group that stays the same is published after the change that had it dropped."""
+    """A group that stays the same is published after the change that made the board drop its proposal."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.propose()
@@ -187,7 +187,7 @@ def test_proposal_dropped_for_a_change_that_links_the_same_is_made_again() -> No
 
 @pytest.mark.parametrize("detour", ["withdrawn", "prices", "renamed"])
 def test_links_that_ended_are_made_again_though_the_linker_saw_no_change(detour: str) -> None:
-    """Its events left, or moved, and were as before when it looked: its groups are the same."""
+    """The events left or moved, and were back when the linker looked: its groups are the same."""
     board = LinkedBoard() if detour == "renamed" else linked()
     if detour == "renamed":
         board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
@@ -207,7 +207,7 @@ def test_links_that_ended_are_made_again_though_the_linker_saw_no_change(detour:
 
 
 def test_link_that_the_linker_has_ended_is_ended_though_it_saw_no_change() -> None:
-    """What it proposed was dropped, because the events had their old names again for a moment."""
+    """The board dropped the linker's proposal, because the events had their old names for a moment."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.link()
@@ -235,7 +235,7 @@ class Undecided(EqualNames):
 
 
 def test_link_that_waited_while_another_linker_began_is_ended() -> None:
-    """Links of the linker before may be published when the next has looked at the fixtures without them."""
+    """The old linker's link may be published after the new linker has looked at the fixtures."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.propose()
@@ -267,7 +267,7 @@ def test_withdrawn_link_leaves_the_id_with_the_first_event() -> None:
 
 
 def test_id_stays_while_any_member_lives() -> None:
-    """The fixture stays when the event that it began with ends; when that comes back it is a new one."""
+    """The fixture stays when its first event ends; if that event comes back, it is a new fixture."""
     board = linked()
     (before,) = board.fixtures()
     board.apply(batch([], bookmaker=ALDER), batch([], bookmaker=CEDAR))
@@ -280,7 +280,7 @@ def test_id_stays_while_any_member_lives() -> None:
 
 
 def test_members_without_the_event_that_linked_them_lead_to_each_other() -> None:
-    """No link names an event that is gone; the last one left is a fixture of one, as if it had begun it."""
+    """No link names an event that is gone; the last event left is like a fixture that it began alone."""
     a, b, c = (EventKey(source, SourceMatchId("m")) for source in (ONE, TWO, SourceName("three")))
     far = Member(c, Rule.MOVED, b, evidence(), 1.0)
     near = Member(b, Rule.SAME_NAMES, a, evidence(), 1.0)
@@ -295,7 +295,7 @@ def test_members_without_the_event_that_linked_them_lead_to_each_other() -> None
 
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
-    """What is left of a link is a fixture of one event as any other, with the same id."""
+    """The event that stays behind is a fixture like any other with one event, and keeps the same id."""
     board = linked()
     (before,) = board.fixtures()
     board.apply(batch([], bookmaker=BIRCH))
@@ -314,7 +314,7 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
 
 
 def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
-    """However sure the link was: else it would be linked anew for ever."""
+    """The event is as it was, however sure the link was; otherwise it would be linked again for ever."""
     board = LinkedBoard()
     board.linker.certainty = Certainty.LIKELY
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
@@ -349,7 +349,7 @@ def test_kick_off_may_move() -> None:
 
 
 def test_fixture_ends_with_its_last_entry() -> None:
-    """A fixture without an entry is removed in the commit that takes the last one."""
+    """A fixture is removed in the commit that takes its last entry."""
     board = linked()
     for bookmaker, match_id in ((ALDER, "a"), (CEDAR, "a"), (BIRCH, "b")):
         gone = [Removal(SourceMatchId(match_id), "suspended")]
@@ -361,7 +361,7 @@ def test_fixture_ends_with_its_last_entry() -> None:
 
 
 def test_linker_that_begins_anew_changes_nothing() -> None:
-    """A new instance of the linker finds what is linked as it would link it."""
+    """A new instance of the linker finds the same links as the instance before."""
     board = linked()
     before = board.snapshot
     board.restart()
@@ -380,7 +380,7 @@ def test_linker_that_begins_anew_withdraws_what_it_would_not_link() -> None:
 
 
 class Apart(EqualNames):
-    """Keeps some sources apart from others in the last of `PORTION` matches and one."""
+    """Keeps some sources apart from the other sources in the last of `PORTION` + 1 matches."""
 
     def __init__(self, sources: str) -> None:
         super().__init__()
@@ -402,7 +402,7 @@ class Apart(EqualNames):
 
 @pytest.mark.parametrize("sources", ["b", "bd"])
 def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
-    """Whatever else a new instance has to publish: prices of two matches as one cost people money."""
+    """A new instance parts events before it links any: two matches shown as one cost people money."""
     names = [BookmakerId(name) for name in "abcd"]
     board = LinkedBoard(
         FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
@@ -421,7 +421,7 @@ def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
 
 
 def test_id_of_any_event_that_is_there_leads_to_its_fixture() -> None:
-    """Whichever came first, whatever merged: ids need no storage. An event that has gone leads nowhere."""
+    """This holds whichever event came first or merged. The id of an event that is gone leads nowhere."""
     board = linked()
     (fixture,) = board.fixtures()
     a, b = (derived_id(EventKey(source, SourceMatchId(name))) for source, name in ((TWO, "a"), (ONE, "b")))

@@ -1,4 +1,4 @@
-"""Fixtures in chunks: as long in JSON as chunks of lists, however many list each."""
+"""Fixtures in chunks: as long in JSON as chunks of lists, however many bookmakers list each fixture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTRY = Entry("alder_1", Scope("s"), match("1"), 0.0)
 
 
 def fixture(name: int, start: float, entries: int) -> Fixture:
-    """Return a fixture of so many entries, which only matter by their number."""
+    """Return a fixture with `entries` entries, of which only the number matters."""
     fixture_id = FixtureId(f"fx{name:05}")
     names, listed = (BOOK,) * entries, (ENTRY,) * entries
     return Fixture(fixture_id, 1, (), names, listed, BOOK, Place(start, fixture_id), Highest())
@@ -28,7 +28,7 @@ def fixture(name: int, start: float, entries: int) -> Fixture:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_chunks_have_all_in_order_whatever_changes(seed: int) -> None:
-    """Some come, go, grow or only have other prices; small and large changes in turn."""
+    """Fixtures come, go, grow or get other prices; small and large changes alternate at random."""
     random, last = Random(seed), 0
     chunks: tuple[FixtureChunk, ...] = ()
     now: dict[Place, Fixture] = {}

@@ -32,21 +32,21 @@ from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, TERMS, E
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
-ONE, OTHER = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 1/2.2 + 1/3.9 + 1/4.2 = 0.949
-NEAR = (2.3, 4.0, 3.2), (2.3, 3.3, 3.9)  # three bookmakers may have these: 0.941
+ONE, OTHER = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best prices of these two: 1/2.2 + 1/3.9 + 1/4.2 = 0.949
+NEAR = (2.3, 4.0, 3.2), (2.3, 3.3, 3.9)  # the best prices of these two: 0.941
 SUREBETS = FixtureView(ViewKind.SUREBETS)
 
 
 class EqualTeams(EqualNames):
-    """A linker to which a kick-off that moves is nothing."""
+    """A linker that ignores the kick-off of an event."""
 
     def match_of(self, event: Event) -> object:
-        """Return the names alone."""
+        """Return only the names of the teams."""
         return event.home, event.away
 
 
 class Market(LinkedBoard):
-    """A board on which two sources list one match, whose prices make a surebet, at the time 0."""
+    """A board on which two sources list one match at the time 0, with prices that make a surebet."""
 
     def __init__(
         self,
@@ -56,21 +56,21 @@ class Market(LinkedBoard):
         prices: tuple[Odds, Odds] = (ONE, OTHER),
     ) -> None:
         super().__init__(linker=EqualTeams())
-        self.advancing = FixtureUpdater(TERMS)  # whose rules a test may change
+        self.advancing = FixtureUpdater(TERMS)  # a test may change its rules
         self.linker.certainty = certainty
         self.lasts = {ALDER: first_s, BIRCH: second_s}
         self.list("alder", prices[0])
         self.list("birch", prices[1])
 
     def list(self, bookmaker: str, prices: Odds, begins: float = 86_400) -> None:
-        """List the match at these prices, and link it; it begins at that second."""
+        """List and link the match at these prices; it begins `begins` seconds after the time 0."""
         listed = match(bookmaker, prices=prices, start_time=int(WALL_0 + begins))
         lasts = self.lasts[ALDER if bookmaker == ALDER else BIRCH]
         self.apply(batch([listed], bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=lasts))
         self.link()
 
     def list_again(self, bookmaker: str, prices: Odds) -> None:
-        """List the match of alder, of whose source that bookmaker is, at these prices."""
+        """List alder's match at these prices for a bookmaker of alder's source."""
         listed = match("alder", prices=prices, start_time=int(WALL_0 + 86_400))
         mono, lasts = self.now.mono, self.lasts[ALDER]
         self.apply(batch([listed], bookmaker=bookmaker, received_mono=mono, stale_after_s=lasts))
@@ -110,7 +110,7 @@ def _last_reason(market: Market) -> str:
 
 
 def test_shares_that_are_shown_lose_nothing_whatever_wins() -> None:
-    """Also where the gain is a millionth, and a price so high that little is staked on it."""
+    """This holds also for a gain of a millionth, and for a price so high that its stake is small."""
     market = Market(prices=((1.51, 3.5, 14.82), (1.45, 3.7, 14.0)))
     market.pass_to(2.0)
     shown = market.surebet()
@@ -121,7 +121,7 @@ def test_shares_that_are_shown_lose_nothing_whatever_wins() -> None:
 
 
 def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
-    """What stands for two seconds is shown from then on; `since` is when it began."""
+    """A surebet that stands for two seconds is shown from then on; `since` is when it began."""
     market = Market()
     before = market.snapshot.version
     market.pass_to(1.9)
@@ -140,18 +140,18 @@ def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("alder", "birch", "cedar"),
     [
-        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), (2.5, 3.3, 2.85)),  # birch's home and away are exchanged: 1.2 %
-        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), None),  # either's: 1.2 %
+        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), (2.5, 3.3, 2.85)),  # birch exchanged home and away: 1.2 %
+        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), None),  # alder or birch exchanged home and away: 1.2 %
         ((2.1, 3.5, 3.3), (3.1, 3.4, 2.15), None),  # 7 %
         ((3.05, 3.1, 2.55), (2.35, 3.1, 3.6), None),  # two other matches under the same names: 7.7 %
-        ((1.7, 3.5, 4.8), (2.2, 3.5, 2.95), None),  # off, and not exchanged: 5 %
+        ((1.7, 3.5, 4.8), (2.2, 3.5, 2.95), None),  # the prices disagree without an exchange: 5 %
         ((2.3, 3.4, 3.3), (2.3, 3.4, 4.4), (2.35, 3.4, 3.3)),  # one price is wrong: 6 %
     ],
 )
 def test_surebet_needs_prices_that_agree_with_the_other_bookmakers(
     alder: Odds, birch: Odds, cedar: Odds | None
 ) -> None:
-    """Whatever the names and the league, also with home and away of a bookmaker exchanged in thought."""
+    """This holds for any names and league; prices are also compared with home and away exchanged."""
     market = Market(prices=(alder, birch))
     if cedar is not None:
         market.list_again(CEDAR, cedar)
@@ -167,7 +167,7 @@ def test_surebet_needs_prices_that_agree_with_the_other_bookmakers(
 
 
 def test_surebet_of_the_others_is_shown_beside_a_price_that_disagrees() -> None:
-    """The bookmaker with the wrong price is passed over with all of its prices."""
+    """All prices of the bookmaker with the wrong price are passed over."""
     market = Market(prices=((2.3, 3.8, 3.2), (2.3, 3.3, 3.7)))
     market.list_again(CEDAR, (3.2, 3.85, 3.4))
     market.pass_to(3)
@@ -178,7 +178,7 @@ def test_surebet_of_the_others_is_shown_beside_a_price_that_disagrees() -> None:
 
 
 def test_leg_of_a_doubted_list_does_not_count() -> None:
-    """Its newest payload may have taken the price back: the surebet ends in the commit that doubts it."""
+    """The newest payload may have taken the price back, so the commit that doubts it ends the surebet."""
     market, many = Market(), [match(f"{number}", home=f"Home {number}") for number in range(50)]
     of_birch = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
     market.apply(batch([of_birch, *many], bookmaker=BIRCH, received_mono=0.0))
@@ -196,7 +196,7 @@ def test_leg_of_a_doubted_list_does_not_count() -> None:
 
 
 def test_leg_counts_only_while_the_newest_attempt_on_its_list_succeeded() -> None:
-    """The surebet ends in the commit that hears of a failure; a failure before the last success is none."""
+    """The commit that hears of a failure ends the surebet, unless the list succeeded after the failure."""
     market = Market()
     market.pass_to(2)
     market.fail(BIRCH, at_mono=-1.0)
@@ -215,7 +215,7 @@ def test_leg_counts_only_while_the_newest_attempt_on_its_list_succeeded() -> Non
 
 
 def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
-    """A bookmaker that joins the fixture in the commit in which the surebet goes has had none."""
+    """A bookmaker that joins the fixture in the commit that ends the surebet never had the surebet."""
     market = Market()
     market.pass_to(2)
     worse = batch([match("birch", prices=(2.0, 3.0, 3.4))], bookmaker=BIRCH, received_mono=2.0)
@@ -227,7 +227,7 @@ def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
 
 
 def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None:
-    """While it was too old another surebet stood without it, and nothing was wrong with that."""
+    """While that price was too old, another surebet without it was shown, and rightly so."""
     market = Market(first_s=30.0, second_s=1000.0)
     market.list_again("cedar", (2.0, 3.0, 4.1))
     market.pass_to(20)
@@ -243,7 +243,7 @@ def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None
 
 
 def test_confirmation_brings_a_surebet_back() -> None:
-    """After it went because of age it must stand for two seconds again, `since` when it is back."""
+    """A surebet that ended by age must stand for two seconds again; `since` is the time of its return."""
     market = Market(first_s=1000.0, second_s=50.0)
     shown: dict[float, float] = {}
     for second in range(1, 300):
@@ -260,7 +260,7 @@ def test_confirmation_brings_a_surebet_back() -> None:
 
 
 def test_surebet_appears_once_a_price_that_made_it_too_good_is_too_old() -> None:
-    """Nothing is confirmed at that moment, and nothing changes but the time."""
+    """At that moment nothing is confirmed, and only the time changes."""
     market = _doubted()
     market.pass_to(45)
     market.confirm("birch")
@@ -276,7 +276,7 @@ def test_surebet_appears_once_a_price_that_made_it_too_good_is_too_old() -> None
 
 
 def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
-    """What was left out because it was too old is doubted again, within a second of the confirmation."""
+    """The price that was left out as too old counts again, so within a second the surebet is doubted."""
     market = _doubted()
     market.pass_to(45)
     market.confirm("birch")
@@ -291,7 +291,7 @@ def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
 
 
 def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_makes_another() -> None:
-    """Until then what is left is doubted because of that price; the confirmation counts all the same."""
+    """Before that, the suspect price makes the other surebet doubted; the confirmation counts anyway."""
     market = Market(first_s=1000.0, second_s=50.0, prices=((2.3, 3.8, 3.2), (2.3, 3.3, 3.7)))
     market.list_again(CEDAR, (3.2, 3.5, 3.4))
     market.pass_to(2)
@@ -311,7 +311,7 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
 
 
 def test_surebet_ends_once_a_source_says_that_the_match_is_in_play() -> None:
-    """Whatever its kick-off: in a version of its own, though no price changed."""
+    """It ends in a version of its own whatever its kick-off, although no price changed."""
     market = Market()
     market.pass_to(2)
     shown, version = market.surebet(), market.snapshot.version
@@ -324,7 +324,7 @@ def test_surebet_ends_once_a_source_says_that_the_match_is_in_play() -> None:
 
 
 def test_surebet_says_when_it_ends_and_how_old_its_legs_are() -> None:
-    """As of its version: at the first leg that is too old then, or at the kick-off; never later."""
+    """A version says the earliest end: when a leg will be too old, or the kick-off."""
     market, begins_first = Market(first_s=30.0, second_s=50.0), Market()
     market.now = Instant(1.0, WALL_0 + 1)
     market.confirm(BIRCH)
@@ -341,7 +341,7 @@ def test_surebet_says_when_it_ends_and_how_old_its_legs_are() -> None:
 
 
 def test_confirmation_alone_changes_no_surebet() -> None:
-    """Its end may pass then; what holds is the age of the last confirmations."""
+    """The shown end may pass; the age since the last confirmation decides whether the surebet stays."""
     market = Market()
     market.pass_to(2)
     shown, version = market.surebet(), market.snapshot.version
@@ -357,7 +357,7 @@ def test_confirmation_alone_changes_no_surebet() -> None:
 
 
 def test_each_version_of_a_fixture_says_anew_when_its_surebet_ends() -> None:
-    """Whatever changed it."""
+    """Any change of the fixture makes a new version with a new end."""
     market = Market()
     market.pass_to(20)
     market.confirm(ALDER, BIRCH)
@@ -372,7 +372,7 @@ def test_each_version_of_a_fixture_says_anew_when_its_surebet_ends() -> None:
 
 
 def test_doubts_are_those_of_the_version() -> None:
-    """A confirmation changes none of them: what a version shows stays."""
+    """A confirmation changes no doubt: everything that a version shows stays as it is."""
     market = Market(certainty=Certainty.LIKELY)
     (fixture,) = market.fixtures()
     rules = market.state.terms.surebets
@@ -402,7 +402,7 @@ def test_doubts_are_those_of_the_version() -> None:
 
 
 def test_other_rules_hold_with_the_next_commit() -> None:
-    """Of all views, with what makes its doubts; a surebet that is believed again stands anew."""
+    """The rules hold for all views and all doubts; a surebet that is believed again must stand anew."""
     market = Market()
     market.pass_to(2.0)
     before, version = market.surebet(), market.snapshot.version
@@ -430,7 +430,7 @@ def test_other_rules_hold_with_the_next_commit() -> None:
 
 @pytest.mark.parametrize(("min_life_s", "until"), [(10.0, 10.0), (0.5, 1.0)])
 def test_surebet_has_to_stand_as_long_as_the_newest_rules_say(min_life_s: float, until: float) -> None:
-    """Since when it stands does not change."""
+    """The time since when the surebet stands does not change."""
     market = Market()
     market.pass_to(1.0)
     market.advancing.rule(SurebetRules(min_life_s=min_life_s))
@@ -446,7 +446,7 @@ def test_surebet_has_to_stand_as_long_as_the_newest_rules_say(min_life_s: float,
 
 
 def test_rules_of_a_board_without_a_fixture_change_no_version() -> None:
-    """But hold for what comes."""
+    """The new rules hold for later fixtures."""
     board = LinkedBoard(TERMS)
     board.advancing, version = FixtureUpdater(TERMS), board.snapshot.version
     board.advancing.rule(SurebetRules(max_profit=0.01))
@@ -456,7 +456,7 @@ def test_rules_of_a_board_without_a_fixture_change_no_version() -> None:
 
 
 def test_candidates_are_evaluated_once_a_second() -> None:
-    """Whatever is confirmed in between; that alone makes no version."""
+    """Confirmations in between change nothing of this, and make no version."""
     market = Market()
     market.pass_to(5)
     version, found = market.snapshot.version, []
@@ -471,7 +471,7 @@ def test_candidates_are_evaluated_once_a_second() -> None:
 
 @pytest.mark.parametrize("how", ["for a shorter time", "before"])
 def test_surebet_goes_within_a_second_when_a_leg_turns_out_too_old(how: str) -> None:
-    """A list may hold for a shorter time from now on, or its source have vouched for a price earlier."""
+    """The list may hold shorter from now on, or its source may have vouched for the price earlier."""
     market = Market(first_s=1000.0, second_s=50.0)
     market.pass_to(30)
     shown = market.surebet()
@@ -491,14 +491,14 @@ def test_surebet_goes_within_a_second_when_a_leg_turns_out_too_old(how: str) -> 
 
 
 def _doubted() -> Market:
-    """Return a market whose best prices, one of them of birch, gain 15 %, and without birch 6 %."""
+    """Return a market whose best prices gain 15 %, and without birch's prices 6 %."""
     market = Market(first_s=1000.0, second_s=50.0, prices=(NEAR[0], (2.75, 3.3, 3.2)))
     market.list_again(CEDAR, NEAR[1])
     return market
 
 
 def test_surebet_goes_at_the_kick_off() -> None:
-    """The earliest that a live source gives counts; one that moves the kick-off brings it back."""
+    """The earliest kick-off of a live source counts; when that kick-off moves, the surebet comes back."""
     market = Market(first_s=1000.0, second_s=1000.0)
     market.pass_to(2)
     market.list("birch", OTHER, begins=60)
@@ -517,7 +517,7 @@ def test_surebet_goes_at_the_kick_off() -> None:
 
 
 def test_surebet_goes_at_the_kick_off_by_the_clock_as_it_was_set() -> None:
-    """A read after the wall clock was set forward, past the kick-off, shows none; nor does a later one."""
+    """Reads after the wall clock was set forward, past the kick-off, show no surebet."""
     market = Market(first_s=1000.0, second_s=1000.0)
     market.pass_to(2)
     shown, version = market.surebet(), market.snapshot.version
@@ -534,7 +534,7 @@ def test_surebet_goes_at_the_kick_off_by_the_clock_as_it_was_set() -> None:
 
 
 def test_surebet_comes_back_when_the_clock_is_set_right() -> None:
-    """A wall clock that was wrong for a moment costs two seconds of it, although no price changes."""
+    """A wall clock that was wrong for a moment hides the surebet for two seconds; no price changes."""
     market = Market(first_s=1000.0, second_s=1000.0)
     market.pass_to(2)
     market.now = Instant(3.0, WALL_0 + 90_000)
@@ -550,7 +550,7 @@ def test_surebet_comes_back_when_the_clock_is_set_right() -> None:
 
 @pytest.mark.parametrize("how", ["withdrawn", "suspended", "stale", "price", "renamed"])
 def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
-    """Withdrawn, suspended, stale, at another price, or another match by now: it is gone with the leg."""
+    """The leg's list is withdrawn or stale, or its match is suspended, has another price or another name."""
     market = Market()
     market.pass_to(2)
     assert market.surebet() is not None
@@ -577,7 +577,7 @@ def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
 
 
 def test_surebet_of_a_match_that_is_listed_otherwise_comes_back_once_it_is_linked_again() -> None:
-    """Until then nobody has compared the two, and the id may be of another match."""
+    """Until then nobody has compared the two events, and the id may mean another match now."""
     market = Market()
     market.pass_to(2)
     start, mono = int(WALL_0 + 86_400), market.now.mono
@@ -591,7 +591,7 @@ def test_surebet_of_a_match_that_is_listed_otherwise_comes_back_once_it_is_linke
 
 
 def test_many_candidates_are_evaluated_in_slices() -> None:
-    """Also where none of them is there any more."""
+    """The slices are the same if none of the candidates' fixtures exists any more."""
     terms = FixtureSettings(roster_of({}))
     many = {FixtureId(f"fx{number}"): Candidate() for number in range(9 * SLICE)}
     state = FixtureState(1, terms, candidates=Candidates(many, due=0.0))

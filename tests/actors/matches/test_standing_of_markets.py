@@ -1,4 +1,4 @@
-"""Surebets of other markets over time: what their legs are, and that no handicap is one in play."""
+"""Surebets of other markets over time: which legs they have, and that no leg is a handicap in play."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
 HANDICAP, TOTAL = parsed("asian_handicap:-0.5"), parsed("over_under:2.25")
-GAINING = (2.15, 1.8), (1.95, 2.0)  # the best of both: 1/2.15 + 1/2 = 0.965, a gain of 3.6 %
+GAINING = (2.15, 1.8), (1.95, 2.0)  # the best prices of these two: 1/2.15 + 1/2 = 0.965, a gain of 3.6 %
 
 
 class SameNames(EqualNames):
     """A linker of events with the same names, whatever their kick-off."""
 
     def match_of(self, event: Event) -> object:
-        """Return the names."""
+        """Return the names of the teams."""
         return event.home, event.away
 
 
 class OneMarket(MarketBoard):
-    """A board of 1X2 prices, and beside it that of another market."""
+    """A board of 1X2 prices, and beside it a board of another market."""
 
     def __init__(self, market: Market, terms: FixtureSettings = TERMS) -> None:
         super().__init__(kinds=(Kind.ONE_X_TWO, market.kind), terms=terms, linker=SameNames)
@@ -53,7 +53,7 @@ class OneMarket(MarketBoard):
         self.tell(bookmaker, listed, listed.of_market(self.market, odds))
 
     def tell(self, bookmaker: str, *matches: Match, is_whole: bool = True) -> None:
-        """Apply what a bookmaker lists of both kinds of market."""
+        """Apply a bookmaker's list of both kinds of market."""
         told = batch(
             matches,
             bookmaker=bookmaker,
@@ -93,7 +93,7 @@ def _gaining(
 
 @pytest.mark.parametrize("market", [HANDICAP, TOTAL, Market(Kind.BTTS)], ids=str)
 def test_legs_of_a_surebet_are_named_by_the_outcomes_of_its_market(market: Market) -> None:
-    """The first is the best price of the first outcome."""
+    """The first leg is the best price of the first outcome."""
     found = _gaining(market).surebet()
 
     assert found is not None
@@ -103,7 +103,7 @@ def test_legs_of_a_surebet_are_named_by_the_outcomes_of_its_market(market: Marke
 
 
 def test_surebet_of_double_chance_has_the_book_sum_of_its_true_prices() -> None:
-    """It is near 2, and the profit is that of both bets that win."""
+    """The book sum is near 2, and the profit counts that two of the three bets win."""
     prices = (1.5, 1.28, 1.62), (1.38, 1.36, 1.75)
     found = _gaining(Market(Kind.DOUBLE_CHANCE), prices).surebet()
 
@@ -115,7 +115,7 @@ def test_surebet_of_double_chance_has_the_book_sum_of_its_true_prices() -> None:
 
 
 def test_price_of_double_chance_that_is_too_high_is_no_leg() -> None:
-    """Two other bookmakers are enough to call it wrong."""
+    """The prices of two other bookmakers are enough to call that price wrong."""
     board = _gaining(Market(Kind.DOUBLE_CHANCE), ((2.2, 1.25, 1.6), (1.3, 1.25, 1.6)))
     board.list("cedar", (1.3, 1.25, 1.6), match("alder"))
     board.pass_to(6.0)
@@ -124,7 +124,7 @@ def test_price_of_double_chance_that_is_too_high_is_no_leg() -> None:
 
 
 def test_whole_line_has_a_weak_surebet_and_no_other() -> None:
-    """Both stakes may be returned, whatever the prices are: the profit is 0, after a draw."""
+    """After a draw both stakes are returned, whatever the prices are, so the profit is 0."""
     board = _gaining(parsed("asian_handicap:0"))
     weak = board.fixture().weak
 
@@ -136,7 +136,7 @@ def test_whole_line_has_a_weak_surebet_and_no_other() -> None:
 
 @pytest.mark.parametrize("market", [HANDICAP, TOTAL], ids=str)
 def test_surebet_of_a_market_ends_when_the_1x2_list_says_that_the_match_is_in_play(market: Market) -> None:
-    """What is bet on a handicap then is other goals than before."""
+    """In play, a bet on a handicap counts other goals than a bet before the match."""
     board = _gaining(market)
     shown = board.surebet()
     board.tell("birch", match("birch", in_play=True), is_whole=False)
@@ -146,7 +146,7 @@ def test_surebet_of_a_market_ends_when_the_1x2_list_says_that_the_match_is_in_pl
 
 
 def test_surebet_of_a_handicap_ends_at_the_earliest_kick_off_of_the_1x2_lists() -> None:
-    """Also if the lists of the handicap give a later one."""
+    """This holds also if the lists of the handicap give a later kick-off."""
     board = _gaining(HANDICAP)
     board.tell("birch", match("birch", start_time=int(WALL_0) + 10), is_whole=False)
     board.link()
@@ -182,7 +182,7 @@ def test_surebet_of_a_handicap_ends_at_the_kick_off_of_a_list_of_collected_price
 def test_handicap_of_a_match_that_may_have_begun_is_no_leg(
     market: Market, *, in_play: bool | None, is_shown: bool
 ) -> None:
-    """Without a kick-off, unless a source says that it is not in play."""
+    """A match without a kick-off may have begun, unless a source says that it is not in play."""
     board = OneMarket(market)
     for bookmaker, odds in zip(("alder", "birch"), GAINING, strict=True):
         board.list(bookmaker, odds, match(bookmaker, start_time=None, in_play=in_play))

@@ -21,7 +21,7 @@ from tests.support.oracles.bets import (
 
 NOW = 1000.0
 RULES = SurebetRules()
-PRICE = st.integers(15, 90).map(lambda number: number / 10)  # most combinations gain
+PRICE = st.integers(15, 90).map(lambda number: number / 10)  # most combinations of such prices gain
 COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
 FAIR = (0.45, 0.28, 0.27)
 CHANCES = st.sampled_from(
@@ -33,14 +33,14 @@ FEE = st.sampled_from([0.0, 0.0, 0.0, 0.03, 0.05, 1.0])
 
 
 def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> PricedLeg:
-    """Return a leg of a live list confirmed now, linked well, without commission unless said."""
+    """Return a leg of a live list confirmed now, with a sure link and no commission; `other` changes it."""
     of = BookmakerId(bookmaker)
     leg = PricedLeg(of, outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_sure=True, chances=FAIR)
     return msgspec.structs.replace(leg, **other)
 
 
 def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[PricedLeg]:
-    """Return legs of three bookmakers that gain 3.05 %, with changes to each."""
+    """Return legs of three bookmakers that gain 3.05 %, with the given changes to each leg."""
     legs = [_leg("a", 0, 2.2), _leg("b", 1, 3.6), _leg("c", 2, 4.2)]
     return [
         msgspec.structs.replace(leg, **dict(changes))
@@ -80,7 +80,7 @@ EACH_RULE = st.builds(
 
 @given(_books(), EACH_RULE)
 def test_a_surebet_is_the_best_of_all_combinations(legs: list[PricedLeg], rules: SurebetRules) -> None:
-    """It is the best of those with no doubt but profit; if there are none, the best of all, doubted."""
+    """It is the best one with no doubt except profit; if none is so, the best of all, with doubts."""
     _assert_best(legs, rules)
 
 
@@ -90,12 +90,12 @@ def test_a_surebet_is_the_best_of_all_combinations(legs: list[PricedLeg], rules:
 def test_a_surebet_is_the_best_of_all_combinations_of_many(
     legs: list[PricedLeg], rules: SurebetRules
 ) -> None:
-    """The same with many more books."""
+    """The same holds for many more books."""
     _assert_best(legs, rules)
 
 
 def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> None:
-    """Nobody gains by 1.5, 6 and 6."""
+    """Prices of 1.5, 6 and 6 gain nothing."""
     legs = [_leg("a", outcome, price, commission=0.0) for outcome, price in enumerate((1.5, 6.0, 6.0))]
 
     assert 1 / 1.5 + 1 / 6.0 + 1 / 6.0 < 1  # `sum` is exact from Python 3.12 on
@@ -119,7 +119,7 @@ def test_a_fee_of_each_share_is_reckoned_with() -> None:
 def test_what_gains_less_than_a_millionth_is_no_surebet(
     prices: tuple[float, float, float], *, is_shown: bool
 ) -> None:
-    """Its profit would be shown as 0."""
+    """The profit would be shown as 0."""
     legs = [_leg("abc"[outcome], outcome, price) for outcome, price in enumerate(prices)]
 
     found = surebet(legs, NOW, SurebetRules())
@@ -140,7 +140,7 @@ def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more(
 
 
 def test_the_best_price_after_commission_is_a_leg() -> None:
-    """Of 2.3 an exchange takes 5 % of what is won, 1.3: 2.235 is left, which is more than 2.2."""
+    """An exchange takes 5 % of the winnings, 1.3 at 2.3: 2.235 is left, which is more than 2.2."""
     legs = [_leg("a", 0, 2.3, commission=0.05), _leg("b", 0, 2.2), _leg("c", 1, 3.8), _leg("d", 2, 4.4)]
 
     found = surebet(legs, NOW, RULES)
@@ -151,7 +151,7 @@ def test_the_best_price_after_commission_is_a_leg() -> None:
 
 @pytest.mark.parametrize("commission", [0.0, 0.02])
 def test_three_prices_of_one_bookmaker_are_no_surebet_and_hide_none(commission: float) -> None:
-    """No other price says that they are right; with the best of another bookmaker they are one."""
+    """No other price confirms these prices; with the best price of another bookmaker they are a surebet."""
     alone = [_leg("a", outcome, 3.2, commission=commission) for outcome in range(3)]
     other = [_leg("b", outcome, 3.1) for outcome in range(3)]
 
@@ -183,7 +183,7 @@ def _assert_best(legs: list[PricedLeg], rules: SurebetRules) -> None:
 @settings(max_examples=50)
 @given(_books(), EACH_RULE)
 def test_a_surebet_lasts_until_a_leg_is_too_old(legs: list[PricedLeg], rules: SurebetRules) -> None:
-    """Just before `until` its legs are not doubted for their age, and from then on they are."""
+    """Just before `until` no leg is doubted for its age, and from `until` on a leg is doubted."""
     found = surebet(legs, NOW, rules)
     assume(found is not None and Doubt.AGE not in found.doubts and found.until < inf)
     assert found is not None
@@ -244,7 +244,7 @@ def test_each_doubt_has_its_reason(
 def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
     better: dict[str, Any], others: list[PricedLeg], rules: SurebetRules
 ) -> None:
-    """A better price that makes a doubt is passed over where another one gains as well."""
+    """A better price that makes a doubt is passed over if another price gains as well."""
     doubted = msgspec.structs.replace(_leg("d", 0, 2.3), **better)
 
     found = surebet([doubted, *others], NOW, rules)
@@ -256,7 +256,7 @@ def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
-    """Bets on one market cost less than on several with the same prices, even somewhat better ones."""
+    """Bets on one market cost less than bets on several, even if those have somewhat better prices."""
     market = [_leg("x", number, price, commission=0.05) for number, price in enumerate((2.3, 3.8, 4.4))]
     apart = [
         _leg(name, number, price + 0.01, commission=0.05)
@@ -274,13 +274,13 @@ def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
 
 
 def test_an_outcome_without_a_price_makes_no_surebet() -> None:
-    """There are three outcomes, or none is sure."""
+    """Only bets on all three outcomes together are sure."""
     assert None is surebet(_three()[:2], NOW, RULES)
     assert None is surebet([], NOW, RULES)
 
 
 def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
-    """Although the difference of these two numbers is less than 300."""
+    """This holds although the floats of the two times differ by less than 300."""
     legs = _three(*[{"vouched_mono": 400.30377730191464, "holds_s": 300.0}] * 3)
     found = surebet(legs, 500.0, RULES)
     assert found is not None

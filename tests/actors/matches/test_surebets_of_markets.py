@@ -1,4 +1,4 @@
-"""Surebets of all markets: those that trying everything finds, and none that could lose after any score."""
+"""Surebets of all markets: those that an exhaustive search finds, and none that could lose after any score."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DOUBLE_CHANCE = Market(Kind.DOUBLE_CHANCE)
 
 
 def _two(market: Market, first: float, second: float) -> FoundSurebet | None:
-    """Return the surebet of a price of each outcome at another bookmaker."""
+    """Return the surebet of two bookmakers' prices, one for each outcome."""
     return surebet([leg(market, "a", 0, first), leg(market, "b", 1, second)], NOW, RULES)
 
 
 def _compared(every: Iterable[list[PricedLeg]]) -> Counter[str]:
-    """Hold the surebets of markets against the oracle; return how many there were, by kind."""
+    """Compare the surebets of markets with the oracle; return how many there were, by kind."""
     counts = Counter[str]()
     for legs in every:
         market, line = legs[0].market, legs[0].market.line or 0.0
@@ -59,7 +59,7 @@ def _compared(every: Iterable[list[PricedLeg]]) -> Counter[str]:
 
 
 def _compared_weak(every: Iterable[list[PricedLeg]]) -> Counter[str]:
-    """Hold the weak surebets of markets against the oracle; return how many there were, by kind."""
+    """Compare the weak surebets of markets with the oracle; return how many there were, by kind."""
     counts = Counter[str]()
     for legs in every:
         market, line = legs[0].market, legs[0].market.line or 0.0
@@ -85,7 +85,7 @@ def _compared_weak(every: Iterable[list[PricedLeg]]) -> Counter[str]:
 def test_weak_surebets_of_all_lines_are_the_best_bets_that_never_lose(
     *, is_long: bool, is_whole: bool
 ) -> None:
-    """One ending returns the whole stake; every other gains what the best pair gains, and none loses."""
+    """One result returns the whole stake; every other result gains what the best pair of bets gains."""
     many = 100_000 if is_whole else 20_000 if is_long else 2_000
     counts = _compared_weak(boards(many, seed=7 if is_long else 5))
 
@@ -95,7 +95,7 @@ def test_weak_surebets_of_all_lines_are_the_best_bets_that_never_lose(
 
 
 def test_a_leg_with_a_fee_is_none_of_a_weak_surebet() -> None:
-    """The fee is lost when the stakes are returned."""
+    """The fee of such a leg is lost when the stakes are returned."""
     sound = leg(TOTAL_2, "a", 0, 2.2)
     found = [
         weak_surebet([sound, leg(TOTAL_2, "b", 1, 2.2, fee_rate=fee)], NOW, RULES) for fee in (0.0, 0.03)
@@ -108,7 +108,7 @@ def test_a_leg_with_a_fee_is_none_of_a_weak_surebet() -> None:
 
 @pytest.mark.timeout(3_600)
 def test_surebets_of_all_markets_are_the_best_of_all_bets(*, is_long: bool, is_whole: bool) -> None:
-    """They gain what the best stakes on the best pair or triple gain, after the worst score."""
+    """Surebets gain what the best stakes on the best pair or triple gain, after the worst score."""
     many = 100_000 if is_whole else 20_000 if is_long else 500
     counts = _compared(boards(many, seed=6 if is_long else 5))
 
@@ -118,7 +118,7 @@ def test_surebets_of_all_markets_are_the_best_of_all_bets(*, is_long: bool, is_w
 
 
 def test_stakes_of_a_quarter_line_gain_as_much_as_they_can() -> None:
-    """At 2.1 and 2.1 stakes by the odds alone gain 2.5 % after two goals; these gain 3.3 % at least."""
+    """At odds of 2.1 and 2.1, stakes by the odds alone gain 2.5 % after two goals; these gain 3.3 % or more."""
     found = _two(TOTAL_2_25, 2.1, 2.1)
 
     assert found is not None
@@ -137,7 +137,7 @@ def test_stakes_of_a_quarter_line_gain_as_much_as_they_can() -> None:
     ids=str,
 )
 def test_exchanged_teams_are_told_where_the_line_is_the_same_for_both(market: Market, doubted: str) -> None:
-    """Of two bookmakers with opposite prices either may have exchanged them; a total has no teams."""
+    """If two bookmakers have opposite prices, either may have exchanged the teams; a total has no teams."""
     prices = {"a": (1.7, 2.1), "b": (2.1, 1.7)}
     quotes = {BookmakerId(name): Quote(of, fair(Method.POWER, of)) for name, of in prices.items()}
 
@@ -146,7 +146,7 @@ def test_exchanged_teams_are_told_where_the_line_is_the_same_for_both(market: Ma
 
 @pytest.mark.recordings
 def test_surebets_of_a_real_poll_are_those_of_the_oracle_and_none_loses() -> None:
-    """Those and the weak ones of each line that several bookmakers have, at its collected prices."""
+    """Compare each line that several bookmakers have, at its collected prices, also for weak surebets."""
     lines = [*lines_of(the_odds_api("2026-04-16-markets/*.json"))]
     pairs = sum(
         first.bookmaker != second.bookmaker

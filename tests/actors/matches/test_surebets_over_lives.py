@@ -9,9 +9,9 @@ from tests.support.surebet_lives import lives
 
 @pytest.mark.timeout(1800)
 def test_no_surebet_of_random_lives_could_lose(*, is_long: bool, is_whole: bool) -> None:
-    """Lists fail, are suspect, late, moved, crossed; others look like them; companies list twice.
+    """Lists fail, are suspect, late, moved or crossed; others look like them; companies list twice.
 
-    Prices are exchanged under the right names, or far too high.
+    Prices are exchanged under the right names, or are far too high.
 
     Most true surebets are shown. `scripts/links --lives 10000` has ten times as many lives as `--long`.
     """

@@ -1,4 +1,4 @@
-"""What a commit makes of the fixtures: of prices that fall."""
+"""The highest prices of a fixture after commits in which prices fall."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.builders.messages import batch, match
 
 
 def test_the_highest_prices_of_a_fixture_fall_with_the_only_one_that_has_them() -> None:
-    """After it falls the highest is what any bookmaker lists by now; another may have had the same."""
+    """After the fall another price is the highest; another bookmaker may have had an equal price."""
     board = LinkedBoard()
     for name, prices in ((ALDER, (2.2, 3.4, 3.5)), (BIRCH, (2.1, 3.6, 3.5)), (CEDAR, (2.0, 3.0, 3.4))):
         board.apply(batch([match("1", prices=prices)], bookmaker=name))
