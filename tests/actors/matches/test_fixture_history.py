@@ -67,7 +67,7 @@ def _reasons(board: LinkedBoard, view: FixtureView, since: int) -> list[str]:
 
 
 def test_removal_says_why_and_into_what() -> None:
-    """The removal of a merged fixture names the fixture that replaces it; that of an ended fixture does not."""
+    """The removal of a merged fixture names its new fixture; the removal of an ended fixture does not."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.apply(batch([match("b")], bookmaker=BIRCH))

@@ -550,7 +550,7 @@ def test_surebet_comes_back_when_the_clock_is_set_right() -> None:
 
 @pytest.mark.parametrize("how", ["withdrawn", "suspended", "stale", "price", "renamed"])
 def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
-    """The leg's list is withdrawn or stale, or its match is suspended, has another price or another name."""
+    """The leg's list is withdrawn or stale, or its match is suspended, has a new price or a new name."""
     market = Market()
     market.pass_to(2)
     assert market.surebet() is not None

@@ -1,4 +1,4 @@
-"""Surebets of all markets: those that an exhaustive search finds, and none that could lose after any score."""
+"""Surebets of all markets: those that an exhaustive search finds, and none that may lose after a score."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_surebets_of_all_markets_are_the_best_of_all_bets(*, is_long: bool, is_w
 
 
 def test_stakes_of_a_quarter_line_gain_as_much_as_they_can() -> None:
-    """At odds of 2.1 and 2.1, stakes by the odds alone gain 2.5 % after two goals; these gain 3.3 % or more."""
+    """At odds of 2.1 and 2.1, stakes by the odds gain 2.5 % after two goals; these gain 3.3 % or more."""
     found = _two(TOTAL_2_25, 2.1, 2.1)
 
     assert found is not None

@@ -1,4 +1,4 @@
-"""The index of descriptions finds all that a rule could link, so within a piece nobody needs to ask it."""
+"""The index finds all descriptions that a rule could link, so no code asks it again within a piece."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAGUES = ["Premier League", "England - Premier League", "Division 1", None]
 
 
 def _spelled(random: Random, club: list[str]) -> Name:
-    """Return a club's name as some source may have it: in another spelling, shorter, or with a mark."""
+    """Return a club's name as a source may write it: in another spelling, shorter, or with a mark."""
     text = random.choice(spellings(club))
     if random.random() < 0.2:
         text = random.choice(text.split())
@@ -40,9 +40,9 @@ def _descriptions(random: Random, comparator: Comparator, clubs: list[list[str]]
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_that_a_rule_could_link_are_near(seed: int) -> None:
-    """Whatever the spellings, kick-offs and leagues, and with the operator's names for a team.
+    """This holds for any spellings, kick-offs and leagues, and with the operator's names for a team.
 
-    What none could link, but has a relation, is found as well.
+    Descriptions that no rule could link, but that have a relation, are found as well.
     """
     random = Random(seed)
     every = [*rows("clubs.tsv")]
@@ -68,7 +68,7 @@ def test_all_that_a_rule_could_link_are_near(seed: int) -> None:
 
 @pytest.mark.parametrize("label", [None, "England - Premier League"])
 def test_all_that_a_rule_could_link_are_near_also_in_a_crowd(label: str | None) -> None:
-    """Hundreds that share the first letters at one minute are compared by words first, all at once."""
+    """Hundreds of matches at one minute whose names begin alike are compared together, by words first."""
     random, comparator = Random(1), Comparator(Overrides())
     ends = ["ville", "vile", "hampton", "hamptn", "borough", "bro", "ton", "tn", "", " City", " C.", " Utd"]
     names = [f"Wol{letter}{end}" for letter in ("fer", "ver", "den", "sing", "ker") for end in ends]
@@ -92,7 +92,7 @@ def test_all_that_a_rule_could_link_are_near_also_in_a_crowd(label: str | None) 
 
 
 def test_a_crowd_is_not_compared_pair_by_pair() -> None:
-    """Of 300 with one stem and nothing else in common, each is near itself alone."""
+    """Of 300 matches whose names share only their stem, each is near few others."""
     random, comparator = Random(1), Comparator(Overrides())
     candidates = Index(comparator)
     league = comparator.league(event("a", "Qwerty", "Asdf", league=None))

@@ -37,10 +37,10 @@ def _again(first: Event, *, start: int | None = SATURDAY, match_id: str = "1", *
     ],
 )
 def test_a_link_by_hand_is_doubted_days_or_a_class_apart(other: Event, expected: Certainty) -> None:
-    """The two are linked still, but no surebet rests on it: an id may be used for another match by now."""
+    """The events stay linked, but no surebet uses the link: an id may mean another match by now."""
     (group,) = groups(A, other, overrides=Overrides(must=(Pair(A.key, B.key),)))
 
-    assert [Certainty.SURE, expected] == [member.certainty for member in group]  # one alone is sure
+    assert [Certainty.SURE, expected] == [member.certainty for member in group]  # the first member is sure
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_a_link_by_hand_is_doubted_days_or_a_class_apart(other: Event, expected:
     ],
 )
 def test_a_decision_with_names_is_about_what_is_listed_so(other: Event, *, is_linked: bool) -> None:
-    """Whatever its id: the source, both names as they are listed, and the day must be those."""
+    """The id does not matter: the source, both names as they are listed, and the day must agree."""
     found = groups(A, other, overrides=Overrides(must=(NAMED,)))
 
     assert [(A.key, other.key)] * is_linked == [keys(group) for group in found]
 
 
 def test_what_must_not_be_linked_stays_apart_under_another_id() -> None:
-    """A source that rebuilds its list gives new ids; a decision by id alone ends with them."""
+    """A source that rebuilds its list gives new ids; a decision by id alone ends with the old ids."""
     first, other = event("a", league=ENGLISH), event("b", league=ENGLISH)
     listed = Listing(first.home, first.away, SATURDAY_0)
     by_names = Overrides(must_not=(Pair(first.key, other.key, listed=(listed, listed)),))
@@ -79,7 +79,7 @@ def test_what_must_not_be_linked_stays_apart_under_another_id() -> None:
 
 
 def test_a_decision_by_names_follows_an_event_that_is_listed_otherwise() -> None:
-    """It ends when the id becomes another match, and holds again when one is listed so."""
+    """The decision ends when its id becomes another match, and holds again for an event with its names."""
     followed = Followed(Overrides(must=(NAMED,)))
     seen = []
     for changed in (
@@ -105,7 +105,7 @@ def test_of_two_events_that_are_listed_so_the_first_is_meant() -> None:
 
 
 def test_two_matches_that_are_listed_so_are_linked_by_kick_off_and_doubted() -> None:
-    """Friendlies of two teams on one day, or simulated ones every quarter of an hour."""
+    """Such matches are friendlies of two teams on one day, or simulated matches every 15 minutes."""
     late = [_again(A, match_id="0", start=SATURDAY + 3600), _again(B, match_id="2", start=SATURDAY + 3600)]
     found = groups(A, B, *late, overrides=Overrides(must=(NAMED,)))
 
@@ -115,7 +115,7 @@ def test_two_matches_that_are_listed_so_are_linked_by_kick_off_and_doubted() -> 
 
 
 def test_two_of_three_that_must_not_be_one_leave_the_third_to_neither() -> None:
-    """It is one of two matches, and nothing says which; a `must` does."""
+    """The third event is one of two matches, and nothing says which one; a `must` decides it."""
     a, b, c = (event(source, league=ENGLISH) for source in "abc")
     apart = (Pair(a.key, b.key),)
 
@@ -126,7 +126,7 @@ def test_two_of_three_that_must_not_be_one_leave_the_third_to_neither() -> None:
 
 
 def test_the_third_stays_with_the_one_whose_prices_agree() -> None:
-    """Where prices say which of the two matches it is, no more is needed."""
+    """If the prices show which of the two matches the third event is, no other evidence is needed."""
     a, c = event("a", league=ENGLISH), event("c", league=ENGLISH)
     b = event("b", league=ENGLISH, chances=(0.6, 0.22, 0.18))
 

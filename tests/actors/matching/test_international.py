@@ -50,7 +50,7 @@ def _is_linked(teams: Teams, label: str, other: str) -> bool:
 def test_labels_of_one_competition_of_several_countries_are_one_league(
     teams: Teams, label: str, other: str
 ) -> None:
-    """By the table; by a federation's name; where two countries play, by that of a competition."""
+    """The table joins labels, or a federation's name, or (if countries play) the competition's name."""
     assert _is_linked(teams, label, other)
 
 
@@ -77,13 +77,13 @@ def test_labels_of_one_competition_of_several_countries_are_one_league(
 def test_two_competitions_of_several_countries_are_two_leagues(
     teams: Teams, label: str, other: str
 ) -> None:
-    """Nor is a label of friendlies, of a region or of simulated football one competition."""
+    """A label of friendlies, of a region or of simulated football is not one competition either."""
     assert not _is_linked(teams, label, other)
 
 
 @pytest.mark.parametrize(("key", "is_linked"), [("soccer_some_cup", True), ("soccer_other_cup", False)])
 def test_key_of_the_odds_api_is_of_one_competition(key: str, *, is_linked: bool) -> None:
-    """Two sources of the API have it alike; the label alone may be of two."""
+    """Two sources of the API have the same key; the label alone may mean two competitions."""
     a, b = event("a", "Qwerty", "Asdfgh", "Some Cup"), event("b", "Qwerty", "Asdfgh", "Some Cup")
     late = replace(b, scope=Scope(key), start_time=SATURDAY + DAY)
 

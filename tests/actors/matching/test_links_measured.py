@@ -1,4 +1,4 @@
-"""What linking finds of labelled pairs, and that it links nothing wrongly."""
+"""The share of labelled pairs that linking finds, and that it links no pair wrongly."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_harder_week_has_hardly_a_wrong_link(way: str, *, is_long: bool) -> No
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("way", HARDER)
 def test_harder_weeks_have_hardly_a_wrong_link(way: str, *, is_whole: bool) -> None:
-    """The same over 10 random weeks of each, with `--whole` 20."""
+    """The same holds over 10 random weeks of each kind (with `--whole` 20)."""
     seeds = range(20 if is_whole else 10)
     found = [
         measured(HARDER[way](week(name), Random(f"{name} {seed}"))) for name in WEEKS for seed in seeds
@@ -50,7 +50,7 @@ def test_harder_weeks_have_hardly_a_wrong_link(way: str, *, is_whole: bool) -> N
 
 
 def test_the_hard_cases() -> None:
-    """Pairs by hand, each linked or not as the table says."""
+    """Each pair that was made by hand is linked or not, as the table says."""
     with (LINKS / "cases.csv").open(encoding="utf-8") as lines:
         cases = list(csv.DictReader(lines))
 
@@ -64,7 +64,7 @@ def test_the_hard_cases() -> None:
 
 @pytest.mark.parametrize("name", WEEKS)
 def test_the_names_of_sources_mean_nothing(name: str) -> None:
-    """Other names of the sources, and the lists given in another order, make the same groups."""
+    """Other names of the sources and another order of the lists make the same groups."""
     labelled = week(name)
     names = {"football_data": "z", "footystats": "b", "openfootball": "b"}
     keys = {
@@ -82,7 +82,7 @@ def test_the_names_of_sources_mean_nothing(name: str) -> None:
 @pytest.mark.parametrize(("table", "least"), [("spellings", 0.98), ("more_spellings", 0.93)])
 @pytest.mark.parametrize("options", [{}, {"is_plain": True}, {"is_labelled": False}])
 def test_spellings_of_the_world(table: str, least: float, options: dict[str, bool]) -> None:
-    """Pairs of leagues of all countries, with labels, with plain ones on one side, and with none."""
+    """The pairs are of leagues of all countries, with labels, with plain labels on one side, or without."""
     found = measured(spellings(Random(table), table, **options))
 
     assert found.recall >= least

@@ -1,4 +1,4 @@
-"""What is linked, by which rule, and why the rest is not."""
+"""The links of the matcher, the rule of each link, and the reason why other events are not linked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOUR = 3600
 
 
 def test_a_member_has_its_rule_and_evidence() -> None:
-    """Against the first member, or one nearer to it; the kick-off of that less its own."""
+    """The evidence compares a member with the first or a nearer one: the other kick-off less its own."""
     (group,) = groups(event("a"), event("b", "Arsenal FC", "Everton FC", "EPL", start=SATURDAY + 60))
 
     first, second = group
@@ -41,14 +41,14 @@ def test_a_member_has_its_rule_and_evidence() -> None:
     ],
 )
 def test_a_member_has_the_limit_of_prices_of_its_link(other: Event, limit: float) -> None:
-    """That of the condition that holds; none where prices do not matter."""
+    """It is the limit of the condition that holds; a link has no limit if prices do not matter."""
     ((first, second),) = groups(event("a"), other)
 
     assert (inf, limit) == (first.max_price_gap, second.max_price_gap)
 
 
 def test_a_link_by_hand_bears_any_prices() -> None:
-    """Though a rule holds as well."""
+    """This is so although a rule holds as well."""
     a, b = event("a", league=None), event("b", league=None)
     ((_, member),) = groups(a, b, overrides=Overrides(must=(Pair(a.key, b.key),)))
 
@@ -56,7 +56,7 @@ def test_a_link_by_hand_bears_any_prices() -> None:
 
 
 def test_what_goes_leaves_its_group() -> None:
-    """With two members both are alone then; with three the group is another one."""
+    """The other two members of a group stay linked; the other member of a pair is alone."""
     events = [event(source) for source in "abc"]
     here = linker(*events)
 
@@ -69,7 +69,7 @@ def test_what_goes_leaves_its_group() -> None:
 
 
 def test_prices_that_disagree_unlink() -> None:
-    """An event given again with other prices is comparatord anew."""
+    """An event that comes again with other prices is compared again."""
     a, b = event("a", league=None), event("b", league=None)
     here = linker(a, b)
 
@@ -80,7 +80,7 @@ def test_prices_that_disagree_unlink() -> None:
 
 
 def test_an_event_that_did_not_change_changes_nothing() -> None:
-    """Given again as it is."""
+    """The event comes again without any difference."""
     here = linker(event("a"), event("b"))
 
     changes = run_now(here.update([event("b")]))
@@ -89,7 +89,7 @@ def test_an_event_that_did_not_change_changes_nothing() -> None:
 
 
 def test_the_same_match_twice_in_one_source_is_linked_once() -> None:
-    """The one whose kick-off agrees; the other stays alone."""
+    """The event whose kick-off agrees is linked; the other event stays alone."""
     on_time, moved = event("b", match_id="2"), event("b", match_id="1", start=SATURDAY + 24 * HOUR)
 
     (group,) = groups(event("a"), on_time, moved)
@@ -98,7 +98,7 @@ def test_the_same_match_twice_in_one_source_is_linked_once() -> None:
 
 
 def test_two_candidates_are_none() -> None:
-    """Two events of one source resemble the same one, and nothing tells which it is."""
+    """Two events of one source resemble the same event, and nothing shows which one is the match."""
     candidate, other = event("b", "Qwertyville"), event("b", "Qwertyvilla", match_id="2")
     here = linker(event("a", "Qwertyvill"), candidate, other)
 
@@ -118,7 +118,7 @@ def test_two_candidates_are_none() -> None:
     ],
 )
 def test_each_abstention_has_its_reason(other: Event, reason: Objection) -> None:
-    """The nearest candidate of an event that has no link."""
+    """The reason is that of the nearest candidate of an event that has no link."""
     here = linker(event("a", league="Premier League"), other)
 
     (found,) = in_order(run_now(nearest(here, here.keys())))
@@ -127,7 +127,7 @@ def test_each_abstention_has_its_reason(other: Event, reason: Objection) -> None
 
 
 def test_an_explanation_says_what_each_rule_lacks() -> None:
-    """In the order of the rules."""
+    """The explanation is in the order of the rules."""
     here = linker(event("a"), event("b", start=SATURDAY + 2 * HOUR))
 
     explained = explain(here, event("a").key, event("b").key)
@@ -154,7 +154,7 @@ def test_an_explanation_says_what_each_rule_lacks() -> None:
 def test_what_both_teams_have_and_none_of_the_other_may_be_a_mark(
     home: str, away: str, league: str, *, is_mark: bool
 ) -> None:
-    """Codes of states and countries are no exception: only a form that every list may leave out is none."""
+    """Codes of states and countries may be marks too; only a form that every list may omit is no mark."""
     a, b = event("a", home, away, league), event("b", "Qwertz", "Asdf", league)
 
     assert is_mark == (_reason(linker(a, b), a.key, b.key) is Objection.CLASS)
@@ -170,7 +170,7 @@ def test_what_both_teams_have_and_none_of_the_other_may_be_a_mark(
     ],
 )
 def test_simulated_matches_and_those_in_a_hall_do_not_move(label: str, home: str, away: str) -> None:
-    """The same two may play again within the hour, at the same prices."""
+    """The same two teams may play again within the hour, at the same prices."""
     a = event("a", home, away, label)
     late, near = (event("b", home, away, label, start=SATURDAY + minutes * 60) for minutes in (12, 4))
 
@@ -180,7 +180,7 @@ def test_simulated_matches_and_those_in_a_hall_do_not_move(label: str, home: str
 
 @pytest.mark.parametrize("mark", ["", " (W)", " (Women)", " (U19)", " (MG)"])
 def test_marks_of_class_in_brackets_are_no_players(mark: str) -> None:
-    """A match of such teams moves as others do."""
+    """A match of teams with such a mark may move as other matches do."""
     a, b = (
         event(source, f"Arsenal{mark}", f"Everton{mark}", start=start)
         for source, start in (("a", SATURDAY), ("b", SATURDAY + HOUR))
@@ -190,7 +190,7 @@ def test_marks_of_class_in_brackets_are_no_players(mark: str) -> None:
 
 
 def test_label_that_means_another_league_says_nothing_of_other_sources() -> None:
-    """The table has "Premier League" for England's; one source means Russia's, the others do not."""
+    """The table has "Premier League" for England; one source means Russia by it, the others do not."""
     leagues = (("c:Premier League", "b:Russia Premier League"),)
     comparator = Comparator(Overrides(leagues=leagues))
     england, other, russia, also = (
@@ -216,14 +216,14 @@ def test_label_that_means_another_league_says_nothing_of_other_sources() -> None
     ],
 )
 def test_equal_names_are_not_the_reason(away: str, start: int | None, reason: Objection) -> None:
-    """Of two matches of the same teams on two days, or on a day that is unknown, it is the kick-off."""
+    """If the same teams have matches on two days, or on an unknown day, the kick-off is the reason."""
     a, b = event("a"), event("b", away=away, start=start)
 
     assert reason is _reason(linker(a, b), a.key, b.key)
 
 
 def test_aliases_of_teams_and_leagues() -> None:
-    """The operator's word joins names and labels that nothing else does."""
+    """The operator's aliases join names and labels that nothing else joins."""
     a = event("a", "Qwertz", "Asdf", "One", start=SATURDAY)
     b = event("b", "Yxcv", "Asdf", "Two", start=SATURDAY + 2 * HOUR, chances=None)
     teams = (TeamAlias(("Qwertz", "Yxcv")),)
@@ -249,7 +249,7 @@ def test_aliases_of_teams_and_leagues() -> None:
 def test_labels_of_one_competition_by_several_tables(
     leagues: tuple[tuple[str, ...], ...], label: str, other: str
 ) -> None:
-    """What has a label in common is one competition, and what was known before is not forgotten."""
+    """Tables with a label in common are one competition, and facts that were known before still hold."""
     a = event("a", "Aberdeen", "Falkirk", label)
     b = event("b", "Aberdeen", "Falkirk", other)
     ((_, member),) = groups(a, b, overrides=Overrides(leagues=leagues))
@@ -263,7 +263,7 @@ def test_labels_of_one_competition_by_several_tables(
     [("Everton", "Arsenal"), ("Everton FC", "Arsenal FC"), ("Evertn", "Arsenal")],
 )
 def test_home_and_away_swapped_are_never_one_by_hand(home: str, away: str) -> None:
-    """One team's prices would be taken for the other's. Nor through an event that resembles neither."""
+    """Otherwise one team's prices would be taken for the other's; no third event links them either."""
     a, b, c = event("a"), event("b", home, away), event("c", "Qwertz", "Asdf")
     direct = Overrides(must=(Pair(a.key, b.key),))
     through = Overrides(must=(Pair(a.key, c.key), Pair(b.key, c.key), Pair(a.key, b.key)))
@@ -276,7 +276,7 @@ def test_home_and_away_swapped_are_never_one_by_hand(home: str, away: str) -> No
 
 
 def test_teams_with_names_alike_are_one_by_hand() -> None:
-    """Each name resembles both of the others."""
+    """Each name resembles both names of the other event."""
     a = event("a", "Qwertyville", "Qwertyvilla")
     b = event("b", "Qwertyville", "Qwertyvilla", start=SATURDAY + 900 * HOUR)
     must = Overrides(must=(Pair(a.key, b.key),))
@@ -298,7 +298,7 @@ def test_teams_with_names_alike_are_one_by_hand() -> None:
     ],
 )
 def test_two_countries_are_two(first: tuple[str, str, str], other: tuple[str, str, str]) -> None:
-    """As those of leagues, and as teams, however alike their names."""
+    """Two countries stay two as countries of leagues and as teams, however alike their names are."""
     a, b = event("a", *first), event("b", *other, chances=(0.45, 0.28, 0.27))
 
     assert () == groups(a, b)
@@ -313,13 +313,13 @@ def test_two_countries_are_two(first: tuple[str, str, str], other: tuple[str, st
     ],
 )
 def test_word_in_a_label_that_is_no_country_speaks_against_nothing(first: str, other: str) -> None:
-    """Nor do several countries in one label."""
+    """Several countries in one label speak against no link either."""
     assert 1 == len(groups(event("a", "Qwertz", "Asdf", first), event("b", "Qwertz", "Asdf", other)))
 
 
 @pytest.mark.parametrize("league", [None, "Uruguay Primera"])
 def test_teams_of_two_countries_with_one_name_are_two(league: str | None) -> None:
-    """What another table calls Nacional as well is another club."""
+    """The club that another table calls Nacional as well is another club."""
     teams = (
         TeamAlias(("Nacional", "Bolsos"), "uruguay"),
         TeamAlias(("Nacional", "Tricolor Asu"), "paraguay"),
@@ -339,7 +339,7 @@ def _reason(matcher: Matcher, a: EventKey, b: EventKey) -> Objection | None:
 
 
 def test_an_explanation_names_what_forbids_a_link_whatever_the_rules_say() -> None:
-    """Two friendlies of a day are not one match for their kick-off, not for a league that is unknown."""
+    """Two friendlies of one day are not linked because of their kick-offs, not because of a league."""
     first = event("a", "Ajax", "PSV", "Club Friendlies")
     here = linker(first, event("b", "Ajax", "PSV", "Friendly", start=SATURDAY + HOUR))
 

@@ -1,4 +1,4 @@
-"""The partition depends on events, memory and overrides alone, however it came about."""
+"""The groups depend only on events, memory and overrides, not on the changes that led to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from actors.naming.tables import spellings
 from actors.review.explanation import explain
 from tests.support.builders.events import EVEN, SATURDAY, Followed, any_event, event, groups, keys
 
-FEW = 3  # spellings
+FEW = 3  # each club of a test has more spellings than this
 
 
 def _overrides(random: Random) -> Overrides:
@@ -30,7 +30,7 @@ def _overrides(random: Random) -> Overrides:
 def _walk(
     random: Random, overrides: Overrides, draw: Callable[[], Event], steps: int, compared: int = 1
 ) -> None:
-    """Change events at random; compare with linking from nothing once in `compared` steps."""
+    """Change events at random; once in `compared` steps compare the groups with linking all events anew."""
     followed, here = Followed(overrides), dict[EventKey, Event]()
     for step in range(steps):
         changed = {some.key: some for some in (draw() for _ in range(random.choice((0, 1, 1, 2, 5))))}
@@ -45,7 +45,7 @@ def _walk(
 
 @pytest.mark.parametrize("seed", range(24))
 def test_incremental_is_the_same_as_from_nothing(seed: int) -> None:
-    """Whatever came, changed and went before, in any order, the groups are those of what is there."""
+    """The groups are those of the present events, whatever events came, changed and left before."""
     random = Random(seed)
     _walk(random, _overrides(random) if seed % 2 else Overrides(), lambda: any_event(random), 120, 2)
 
@@ -54,14 +54,14 @@ def test_incremental_is_the_same_as_from_nothing(seed: int) -> None:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seed", [0, 1, 4, 8])
 def test_incremental_is_the_same_as_from_nothing_for_long(seed: int, *, is_whole: bool) -> None:
-    """The same over 40,000 steps in all, with `--whole` 100,000."""
+    """The same holds over 40,000 steps in all (with `--whole` 100,000)."""
     random, steps = Random(seed), 25_000 if is_whole else 10_000
     _walk(random, _overrides(random) if seed % 2 else Overrides(), lambda: any_event(random), steps, 10)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
-    """After each change the groups are those of linking from nothing."""
+    """After each change the groups are the same as if all events were linked anew."""
     random, day = Random(seed), SATURDAY // DAY * DAY
 
     def pair() -> Pair:
@@ -74,7 +74,7 @@ def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
 
 
 def _respelled(random: Random, clubs: list[list[str]]) -> Event:
-    """Return what one of many sources lists of the match of two clubs, or of their reserves."""
+    """Return the listing of one of many sources, for the match of two clubs or of their reserves."""
     home, away = (random.choice(spellings(club)) for club in clubs)
     mark = random.choice(("", "", "", "", " II"))
     return event(
@@ -90,7 +90,7 @@ def _respelled(random: Random, clubs: list[list[str]]) -> Event:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -> None:
-    """Which links of a group are shown, and who may join it, does not depend on who came when."""
+    """The shown links of a group, and its possible members, do not depend on the order of arrival."""
     random = Random(seed)
     clubs = random.sample([row for row in rows("clubs.tsv") if len(spellings(row)) > FEW], 2)
     _walk(random, Overrides(), lambda: _respelled(random, clubs), 60)
@@ -100,7 +100,7 @@ def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -
 def test_a_piece_of_many_listings_is_parted_as_one_of_few(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only what resembles a listing is compared with it there, and nothing else is missing."""
+    """A listing in a piece is compared only with listings that resemble it, and no link is missing."""
     random = Random(seed)
     events = list(
         {candidate.key: candidate for candidate in (any_event(random, 8, 10) for _ in range(80))}.values()
@@ -114,7 +114,7 @@ def test_a_piece_of_many_listings_is_parted_as_one_of_few(
 
 
 def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
-    """The first two resemble each other, but for prices; the third, listed as the first, fits both."""
+    """The first two events resemble each other, except for their prices; the third event fits both."""
     first = event("s0", "Manchester Utd", "Inter", "Italy Serie A", chances=(0.5, 0.25, 0.25))
     near = event("s1", "Manchester City", "Inter", None, start=SATURDAY + 60, chances=(0.38, 0.31, 0.31))
     third = event("s2", "Manchester Utd", "Inter", "Italy Serie A")
@@ -135,7 +135,7 @@ def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
 def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_matcher(
     late_s: int, first: tuple[str, str], other: tuple[str, str], between: tuple[str, str]
 ) -> None:
-    """Names that are alike and begin otherwise are found through a third one; later nothing tells of it."""
+    """Similar names that begin differently are found through a third event; it leaves no trace behind."""
     a, b, c = (
         event(source, *names, "Jordan League", start=SATURDAY + late_s * (source == "b"))
         for source, names in zip("abc", (first, other, between), strict=True)
@@ -152,7 +152,7 @@ def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_mat
 
 
 def test_a_match_that_one_source_lists_twice_alike_is_linked_the_same_in_any_order() -> None:
-    """Whichever of the two came first, another source's event finds both."""
+    """Another source's event finds both listings, whichever of them came first."""
     twice = [event("a", match_id="0", chances=(0.7, 0.2, 0.1)), event("a", match_id="1")]
     found = {frozenset(groups(*order)) for order in permutations([*twice, event("b", chances=None)])}
 
@@ -160,7 +160,7 @@ def test_a_match_that_one_source_lists_twice_alike_is_linked_the_same_in_any_ord
 
 
 def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
-    """It is not in its piece twice."""
+    """Such an override does not put the event into its piece twice."""
     events = [event("s0"), event("s1"), event("s2", "Leeds", "Hull")]
     overrides = Overrides(must=(Pair(events[0].key, events[0].key),))
     followed = Followed(overrides)
@@ -173,7 +173,7 @@ def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_group_has_one_event_of_a_source(seed: int) -> None:
-    """And every event is in at most one group, whose members are in the order of keys."""
+    """Every event is in at most one group, and the members of a group are in the order of their keys."""
     random = Random(seed)
     events = {candidate.key: candidate for candidate in (any_event(random) for _ in range(40))}
 
@@ -189,7 +189,7 @@ def test_a_group_has_one_event_of_a_source(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_overrides_are_obeyed(seed: int) -> None:
-    """What must be linked is, unless it is kept apart or of one source; what must not be linked is not."""
+    """A `must` links its events unless they are kept apart or of one source; a `must_not` parts them."""
     random = Random(seed)
     events = {candidate.key: candidate for candidate in (any_event(random) for _ in range(20))}
     here = sorted(events)
@@ -206,7 +206,7 @@ def test_overrides_are_obeyed(seed: int) -> None:
 
 
 def test_two_events_of_a_source_are_never_one_by_hand() -> None:
-    """Of two that must be one match with the same event, the first by key is."""
+    """If two events of a source must be linked with the same event, the first by key is linked."""
     a, b, c = event("s1", match_id="1"), event("s2"), event("s1", match_id="2")
 
     found = groups(a, b, c, overrides=Overrides(must=(Pair(a.key, b.key), Pair(b.key, c.key))))

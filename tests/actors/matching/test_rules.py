@@ -21,13 +21,13 @@ from tests.support.builders.events import EVEN
 
 
 def test_limits_are_those_of_the_conditions() -> None:
-    """The sorted differences of kick-offs between which no condition changes."""
+    """The limits are the sorted differences of kick-offs between which no condition changes."""
     assert list(LIMITS) == sorted({condition.within_s for condition in CONDITIONS})
 
 
 @pytest.mark.parametrize("far", [0, 61, 300, 301, 900, 7200, 100_000, 345_600])
 def test_a_limit_stands_for_all_below_it(far: int) -> None:
-    """What holds at the next limit holds for the difference itself, and nothing else."""
+    """Exactly the conditions that hold at the next limit hold for the difference itself."""
     limit = next(number for number in LIMITS if number >= far)
     for better, worse, league, country in product(Likeness, Likeness, LeagueEvidence, (-1, 0, 1)):
         expected = [
@@ -39,7 +39,7 @@ def test_a_limit_stands_for_all_below_it(far: int) -> None:
 
 
 def test_the_first_condition_that_holds_bears_most_of_its_likes() -> None:
-    """Prices that part beyond its limit end the link: no later condition holds it."""
+    """Prices that part beyond the limit of that condition end the link: no later condition keeps it."""
     for better, worse, limit, league, country in product(
         Likeness, Likeness, LIMITS, LeagueEvidence, (-1, 0, 1)
     ):
@@ -54,7 +54,7 @@ def test_the_first_condition_that_holds_bears_most_of_its_likes() -> None:
 
 
 def test_what_is_unknown_may_turn_out_well() -> None:
-    """Same names hours apart bear each other without a league; in different leagues they do not."""
+    """Same names hours apart may be one match if the league is unknown, but not in different leagues."""
     same = Likeness.SAME
     ways, bearable = open_to(same, same, LIMITS[3], LeagueEvidence.UNKNOWN, 0)
 
@@ -63,7 +63,7 @@ def test_what_is_unknown_may_turn_out_well() -> None:
 
 
 def test_a_rounded_gap_is_on_the_same_side_of_each_limit() -> None:
-    """Else what the linker joins would be parted by the commit, which looks at the distance itself."""
+    """Otherwise the commit, which uses the exact distance, would part events that the linker joins."""
     random = Random(0)
     for limit in (condition.gap for condition in CONDITIONS if condition.gap < 1):
         for off in (0.0, 1e-6, -1e-6, 4e-5, -4e-5, *(random.uniform(-limit, limit) for _ in range(50))):

@@ -28,7 +28,7 @@ DAY, HOUR = 86_400, 3600
 def test_a_match_is_not_that_with_home_and_away_crossed(
     home: str, away: str, league: str, *, label: bool
 ) -> None:
-    """Names that resemble each other fit both ways; also where the tables have one club for both."""
+    """Similar names fit both ways, also where the tables have one club for both names."""
     chances = (0.37, 0.28, 0.35)
     crossed = [
         event("a", home, away, league if label else None, chances=chances),
@@ -54,7 +54,7 @@ def test_a_match_is_not_that_with_home_and_away_crossed(
 def test_two_labels_that_differ_are_no_moved_match(
     home: str, away: str, league: str, other: str, late_s: int
 ) -> None:
-    """One country is not enough: women, reserves and cups have labels of which nobody knows all."""
+    """One country is not enough: nobody knows all the labels of women, reserves and cups."""
     pair = [
         event("a", home, away, league, chances=EVEN),
         event("b", home, away, other, start=SATURDAY + late_s, chances=EVEN),
@@ -64,7 +64,7 @@ def test_two_labels_that_differ_are_no_moved_match(
 
 
 def _certainties(*events: Event) -> list[Certainty]:
-    """Return how sure each event of the only group is, in order of keys."""
+    """Return the certainty of each event of the only group, in order of keys."""
     (group,) = groups(*events)
     return [member.certainty for member in group]
 
@@ -88,12 +88,12 @@ ENGLISH, SURE, LIKELY = "England - Premier League", Certainty.SURE, Certainty.LI
     ],
 )
 def test_sure_are_equal_names_at_one_minute_in_one_league(other: Event, expected: list[Certainty]) -> None:
-    """What is concluded, left out or unknown makes a link likely at most, at any prices."""
+    """A concluded, missing or unknown fact makes a link likely at most, whatever the prices."""
     assert expected == _certainties(event("a", league=ENGLISH), other)
 
 
 def test_names_that_are_short_for_two_clubs_of_one_country_each_are_likely_at_most() -> None:
-    """Most lists mean the best known, but a cup may have two such matches."""
+    """Most lists mean the best known club, but a cup may have two such matches."""
     cup = "Brazil - Copa do Brasil"
     ambiguous, telling = (
         [event(source, "Botafogo", away, cup) for source in "ab"] for away in ("América", "Bahia")
@@ -104,7 +104,7 @@ def test_names_that_are_short_for_two_clubs_of_one_country_each_are_likely_at_mo
 
 
 def test_members_of_the_sure_core_are_compared_with_each_other() -> None:
-    """Two that are each sure with a third, but not with each other, are not both in it."""
+    """Two events that are each sure with a third, but not with each other, are not both in the core."""
     between = event("b", league=ENGLISH, start=SATURDAY + 240)
     late = [event(source, league=ENGLISH, start=SATURDAY + 480) for source in "cd"]
 
@@ -113,7 +113,7 @@ def test_members_of_the_sure_core_are_compared_with_each_other() -> None:
 
 
 def test_what_the_operator_links_is_sure() -> None:
-    """Names and leagues may be as they like."""
+    """The names and leagues of the events do not matter."""
     pair = event("a", league=ENGLISH), event("b", "Gunners", "Toffees", None)
     (group,) = groups(*pair, overrides=Overrides(must=(Pair(pair[0].key, pair[1].key),)))
 
@@ -122,7 +122,7 @@ def test_what_the_operator_links_is_sure() -> None:
 
 @pytest.mark.parametrize("label", ["Premier League", "Bundesliga", "Serie A", "Ligue 1"])
 def test_two_plain_labels_of_unknown_countries_may_be_two_leagues(label: str) -> None:
-    """They do not make a surebet of two matches whose prices part, nor a moved kick-off one match."""
+    """With such labels a link is likely at most, and a match with a moved kick-off is not linked."""
     a = event("a", "Qwerty", "Asdfgh", label)
     b = event("b", "Qwerty", "Asdfgh", label)
 
@@ -140,7 +140,7 @@ def test_two_plain_labels_of_unknown_countries_may_be_two_leagues(label: str) ->
     ],
 )
 def test_a_plain_label_forbids_no_link(plain: str, full: str, home: str, away: str) -> None:
-    """It is not the league of that name which most people know."""
+    """A plain label need not mean the league of that name which most people know."""
     assert groups(event("a", home, away, plain), event("b", home, away, full))
 
 
@@ -158,7 +158,7 @@ def test_a_plain_label_forbids_no_link(plain: str, full: str, home: str, away: s
 def test_what_the_tables_spell_or_every_list_leaves_out_is_no_mark(
     marked: tuple[str, str], plain: tuple[str, str]
 ) -> None:
-    """Of these very clubs; nor is what one team alone has."""
+    """The tables must spell the word for these very clubs; a word of one team alone is no mark either."""
     assert groups(event("a", *marked, league=None), event("b", *plain, league=None))
 
 
@@ -186,7 +186,7 @@ UNKNOWN_MARKS = (
 def test_what_both_teams_of_one_list_have_alone_is_a_mark(
     mark: str, teams: tuple[str, str], label: str | None
 ) -> None:
-    """Women, youth, reserves, simulated or another market: nobody knows all marks of all languages."""
+    """It may mean women, youth, reserves, simulation or another market: nobody knows all such marks."""
     home, away = (mark.format(team) for team in teams)
 
     assert () == groups(event("a", *teams, label), event("b", home, away, label))
@@ -212,7 +212,7 @@ def test_a_word_of_a_name_does_not_explain_what_both_teams_have(home: str, away:
 
 @pytest.mark.parametrize("mark", ["{}Xy", "{}xy", "Xy{}", "{}女", "{}ж"])
 def test_letters_glued_to_towns_that_one_list_has_alone_are_a_mark(mark: str) -> None:
-    """Nothing of these words is in the other list, and no table has them."""
+    """None of these words is in the other list, and no table has them."""
     label = "Tajikistan - Vysshaya Liga"
     plain = event("a", "Istiklol", "Ravshan", label)
     towns = (mark.format(town) for town in ("Dushanbe", "Kulob"))
@@ -223,7 +223,7 @@ def test_letters_glued_to_towns_that_one_list_has_alone_are_a_mark(mark: str) ->
 
 
 def test_a_mark_in_other_letters_is_no_code_of_a_country() -> None:
-    """In Cyrillic two letters read as CHN, which after a club's name is its country's code."""
+    """Two Cyrillic letters read as CHN, which is a country's code after a club's name."""
     plain = event("a", "Tianjin Teda", "Wuhan Three Towns", league=None)
 
     assert () == groups(
@@ -233,7 +233,7 @@ def test_a_mark_in_other_letters_is_no_code_of_a_country() -> None:
 
 
 def test_an_article_of_a_name_explains_no_mark() -> None:
-    """Al is in both names, and here a mark as well."""
+    """Al is an article in both names, and here also a mark."""
     label = "UAE - Pro League"
     plain = event("a", "Shabab Al-Ahli Dubai", "Al Wasl", label)
 
@@ -242,7 +242,7 @@ def test_an_article_of_a_name_explains_no_mark() -> None:
 
 
 def test_letters_glued_to_a_name_that_ends_in_them_are_a_mark() -> None:
-    """ADT is a club of Tarma, and here a mark as well."""
+    """ADT is a club of Tarma, and here the same letters are also a mark."""
     label = "Peru - Liga 1"
     plain = event("a", "Cusco FC", "ADT", label)
 
@@ -251,7 +251,7 @@ def test_letters_glued_to_a_name_that_ends_in_them_are_a_mark() -> None:
 
 
 def test_letters_glued_to_the_form_of_a_club_are_a_mark() -> None:
-    """BK is in front of a name here, and the mark in front of it."""
+    """BK stands in front of the name here, and the mark stands in front of BK."""
     label = "Sweden - Allsvenskan"
     plain = event("a", "Djurgardens IF", "Hacken", label)
 
@@ -261,7 +261,7 @@ def test_letters_glued_to_the_form_of_a_club_are_a_mark() -> None:
 
 @pytest.mark.parametrize("word", ["City", "Rovers", "Sport"])
 def test_a_word_of_many_clubs_is_a_mark_if_both_teams_of_one_list_have_it_alone(word: str) -> None:
-    """Also beside names that are spelled otherwise."""
+    """This holds also beside names that are spelled differently."""
     label = "Tajikistan - Vysshaya Liga"
     plain, other = event("a", "Qwertyuiop", "Asdfghjkl", label), ("Qwertyuyop", "Asdfghjkel")
 
@@ -270,7 +270,7 @@ def test_a_word_of_many_clubs_is_a_mark_if_both_teams_of_one_list_have_it_alone(
 
 
 def test_a_match_with_unknown_marks_does_not_cost_the_true_partner_its_link() -> None:
-    """It is no candidate, however alike it is otherwise."""
+    """The match with marks is no candidate, however alike it is otherwise."""
     a, b = event("a", league=ENGLISH), event("b", league=ENGLISH)
     marked = event("b", "Arsenal (kv)", "Everton (kv)", ENGLISH, match_id="2")
 
@@ -292,7 +292,7 @@ def test_a_match_with_unknown_marks_does_not_cost_the_true_partner_its_link() ->
 def test_namesakes_of_two_countries_are_told_apart_by_labels_alone(
     home: str, away: str, labels: tuple[str | None, str | None], *, is_linked: bool
 ) -> None:
-    """Both matches may be on at one minute, at about the same prices."""
+    """Both matches may be played at one minute, at about the same prices."""
     pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
 
     assert is_linked == bool(groups(*pair))
@@ -314,7 +314,7 @@ def test_namesakes_of_two_countries_are_told_apart_by_labels_alone(
 def test_namesakes_of_one_country_are_told_apart_by_their_towns_alone(
     home: str, away: str, labels: tuple[str | None, str | None], *, is_linked: bool
 ) -> None:
-    """Where several of its clubs have the names of both teams; equal labels do not make them one."""
+    """This holds if several clubs of the country have each name; equal labels do not make one match."""
     pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
 
     assert is_linked == bool(groups(*pair))
@@ -322,7 +322,7 @@ def test_namesakes_of_one_country_are_told_apart_by_their_towns_alone(
 
 @pytest.mark.parametrize("away", ["Wigan/Leeds", "Leeds / Wigan", "Wigan or Leeds"])
 def test_a_match_against_one_of_two_teams_is_not_that_against_one(away: str) -> None:
-    """Which of them will play is not known when it is listed."""
+    """When the match is listed, nobody knows which of the two teams will play."""
     assert () == groups(event("a", away=away), event("b", away="Leeds"))
 
 
@@ -341,7 +341,7 @@ def test_a_match_against_one_of_two_teams_is_not_that_against_one(away: str) -> 
     ],
 )
 def test_teams_that_nobody_knows_yet_are_never_linked(home: str, away: str) -> None:
-    """Two cups have such matches at one minute, and labels rarely say of which country they are."""
+    """Two cups may have such matches at one minute, and labels rarely name the country."""
     assert () == groups(event("a", home, away, "Cup"), event("b", home, away, "Cup"))
     assert () == groups(event("a", "Arsenal", away), event("b", "Arsenal", away))
 
@@ -358,13 +358,13 @@ def test_clubs_whose_names_begin_like_a_place_in_a_draw_are_linked() -> None:
 
 
 def test_two_clubs_are_not_the_club_that_has_the_names_of_both() -> None:
-    """Slavija and Sarajevo are clubs, and so is Slavija Sarajevo; Bodø/Glimt is a single club."""
+    """Slavija, Sarajevo and Slavija Sarajevo are three clubs; Bodø/Glimt is a single club."""
     assert () == groups(event("a", away="Slavija/Sarajevo"), event("b", away="Slavija Sarajevo"))
     assert groups(event("a", away="Bodø/Glimt"), event("b", away="Bodo Glimt"))
 
 
 def test_numbers_in_names_count() -> None:
-    """Two clubs are named after two days."""
+    """The names of two clubs differ only in a day of October."""
     assert () == groups(event("a", away="12 de Octubre"), event("b", away="9 de Octubre"))
     assert groups(event("a", away="Doce de Octubre"), event("b", away="12 de Octubre"))
 
@@ -384,14 +384,14 @@ def test_numbers_in_names_count() -> None:
     ],
 )
 def test_without_kick_offs_one_label_and_prices_must_say_it(other: Event, *, is_linked: bool) -> None:
-    """It is never sure. With one kick-off known, the other match may be on any day."""
+    """Such a link is never sure. If one kick-off is known, the other match may be on any day."""
     found = groups(event("a", league=ENGLISH, start=None), other)
 
     assert [LIKELY] * is_linked == [group[-1].certainty for group in found]
 
 
 def test_teams_of_one_name_but_for_its_legal_form_are_not_crossed() -> None:
-    """Both lists have the very same texts, in the same places."""
+    """Both lists have exactly the same texts in the same places."""
     pair = [event(source, "VV Qwerty", "Qwerty", "Netherlands - Eredivisie") for source in "ab"]
     crossed = event("b", "Qwerty", "VV Qwerty", "Netherlands - Eredivisie")
 
@@ -399,7 +399,7 @@ def test_teams_of_one_name_but_for_its_legal_form_are_not_crossed() -> None:
 
 
 def test_teams_that_only_a_word_tells_apart_which_one_leaves_out_are_not_linked() -> None:
-    """Which of the two is Qwerty Football Club nobody can say, but two years of foundation say it."""
+    """Nobody can say which team is Qwerty Football Club; in the other pair a year of foundation says it."""
     pair = event("a", "Qwerty", "Qwerty FC", None), event("b", "Qwerty Football Club", "Qwerty", None)
     derby = (
         event("a", "CSKA Sofia", "CSKA 1948 Sofia", None),
@@ -412,7 +412,7 @@ def test_teams_that_only_a_word_tells_apart_which_one_leaves_out_are_not_linked(
 
 @pytest.mark.parametrize("label", [None, "Premier League", "France - National"])
 def test_names_that_are_short_for_two_clubs_on_both_sides_are_not_linked(label: str | None) -> None:
-    """Paris may be Paris FC, and Bastia CA Bastia; that both are at once is another match."""
+    """Paris may be Paris FC, and Bastia may be CA Bastia, but both together mean another match."""
     pair = event("a", "Paris FC", "CA Bastia", label), event("b", "Paris", "Bastia", label)
 
     assert () == groups(*pair)
@@ -429,14 +429,14 @@ def test_names_that_are_short_for_two_clubs_on_both_sides_are_not_linked(label: 
     ],
 )
 def test_a_mark_of_one_country_counts_where_its_clubs_play(home: str, away: str, label: str) -> None:
-    """Without the country in the label, the table of clubs tells it."""
+    """If the label names no country, the table of clubs does."""
     assert () == groups(event("a", home, away, None), event("b", home, away, label))
     assert groups(event("a", home, away, None), event("b", home, away, "Some Cup"))
 
 
 @pytest.mark.parametrize("label", ["England - Premier League", "Price Boosts", "Specials", None])
 def test_a_duplicate_at_boosted_prices_does_not_cost_the_match_its_link(label: str | None) -> None:
-    """Of the two that its source lists, that which is listed and priced as the others' is."""
+    """Of a source's two listings, the one with the label and the prices of the other sources is linked."""
     league = "England - Premier League"
     first, other = (event(source, "Arsenal", "Everton", league, chances=EVEN) for source in "ac")
     real = event("b", "Arsenal", "Everton", league, match_id="1", chances=EVEN)
@@ -459,7 +459,7 @@ def test_a_duplicate_at_boosted_prices_does_not_cost_the_match_its_link(label: s
 def test_a_country_that_is_concluded_from_clubs_proves_nothing(
     home: str, away: str, label: str, plain: str | None
 ) -> None:
-    """The table may lack clubs of these names elsewhere: it is likely, and only while prices agree."""
+    """The table may lack other clubs of these names: the link is likely, and only while prices agree."""
     a, b = event("a", home, away, label), event("b", home, away, plain)
     apart = event("b", home, away, plain, chances=(0.1, 0.3, 0.6))
 
@@ -488,7 +488,7 @@ CLUBS = (
 def test_a_plain_label_is_of_the_country_of_all_its_matches(
     more: tuple[tuple[str, str], ...], expected: list[Certainty]
 ) -> None:
-    """Four matches of one country and hardly another say what a label of a source means."""
+    """Four matches of one country, and hardly any other match, show what a source's label means."""
     listed = [
         event("b", *teams, "Premier League", match_id=str(number), start=SATURDAY + number * DAY)
         for number, teams in enumerate((*CLUBS, *more))
@@ -513,7 +513,7 @@ def test_two_teams_may_meet_twice_on_a_day_if_no_word_says_that_they_play_for_so
 
 @pytest.mark.parametrize(("a", "b"), [("Carioca", "Piauiense"), ("Premier League", "Some Cup")])
 def test_two_labels_of_one_country_are_two_leagues_until_prices_say_otherwise(a: str, b: str) -> None:
-    """Names alone do not: two clubs of Brazil may have each name."""
+    """Names alone do not link them: Brazil may have two clubs of each name."""
     first, other = (
         event(source, "Flamengo", "Fluminense", f"Brazil - {label}")
         for source, label in (("a", a), ("b", b))
@@ -524,7 +524,7 @@ def test_two_labels_of_one_country_are_two_leagues_until_prices_say_otherwise(a:
 
 
 def test_a_label_that_is_a_country_alone_forbids_no_moved_kick_off() -> None:
-    """It says no other league."""
+    """Such a label names no other league."""
     a, b = event("a", "Brann", "Molde", "Norway"), event("b", "Brann", "Molde", "Norway - Eliteserien")
 
     assert groups(a, replace(b, start_time=SATURDAY + HOUR))
@@ -539,7 +539,7 @@ def test_a_label_that_is_a_country_alone_forbids_no_moved_kick_off() -> None:
     ],
 )
 def test_a_letter_that_one_team_of_argentina_has_in_brackets_is_its_town(short: str, long: str) -> None:
-    """If both have it, or elsewhere, it is a mark of class."""
+    """If both teams have a letter, or a team of another country has one, it is a mark of class."""
     league = "Argentina - Liga Profesional"
     other = event("b", long, "Boca Juniors", league)
 

@@ -1,4 +1,4 @@
-"""The shipped tables of clubs: no club in two rows, no two clubs in one."""
+"""The shipped tables of clubs: no club has two rows, and no row has two clubs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from actors.naming.data import rows
 from actors.naming.names import Name, parse
 from actors.naming.tables import clubs_by_country, spellings
 
-DECIDED = Path(__file__).parent / "two_clubs.tsv"  # pairs of clubs with names alike that are two
+DECIDED = Path(__file__).parent / "two_clubs.tsv"  # pairs of different clubs with similar names
 
 
 def _with_equal_words(clubs: dict[str, set[Name]]) -> Iterator[tuple[str, str]]:
-    """Yield the clubs that have a spelling with the same words, whatever their legal forms and years."""
+    """Yield pairs of clubs with a spelling of the same words, whatever their legal forms and years."""
     by_words: dict[frozenset[str], set[str]] = {}
     for club, names in clubs.items():
         for name in names:
@@ -27,7 +27,7 @@ def _with_equal_words(clubs: dict[str, set[Name]]) -> Iterator[tuple[str, str]]:
 
 
 def test_no_club_has_two_rows() -> None:
-    """Two of one country with the same words are one, unless somebody decided that they are two."""
+    """Two clubs of one country with the same words are one, unless the file says that they are two."""
     found = {
         (country, *pair)
         for country, clubs in clubs_by_country().items()
@@ -43,7 +43,7 @@ def _years(name: Name) -> set[str]:
 
 
 def test_no_row_has_two_clubs() -> None:
-    """One club has one year of foundation in its names; Lokomotiv Plovdiv counts two."""
+    """The names of a club have one year of foundation; only those of Lokomotiv Plovdiv have two."""
     found = {
         club
         for clubs in clubs_by_country().values()
@@ -56,7 +56,7 @@ def test_no_row_has_two_clubs() -> None:
 
 
 def test_rows_that_are_joined_are_there() -> None:
-    """Each of another club that has the row's name as its own."""
+    """Every club that the table of joined rows names has a row of its own, and is named only once."""
     known = {(row[0], spellings(row)[0]) for row in rows("clubs.tsv")}
     joined = [(row[0], club) for row in rows("clubs_joined.tsv") for club in (row[1], *row[2].split("|"))]
 
@@ -85,7 +85,7 @@ def test_rows_that_are_joined_are_there() -> None:
     ],
 )
 def test_a_club_that_the_larger_table_has_twice_is_one(a: str, b: str) -> None:
-    """Renamed, merged or founded anew: by the rows that are joined, or by hand with a spelling of both."""
+    """Such clubs were renamed, merged or founded anew; joined rows or a spelling by hand make them one."""
     assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
 
 
@@ -100,12 +100,12 @@ def test_a_club_that_the_larger_table_has_twice_is_one(a: str, b: str) -> None:
     ],
 )
 def test_two_clubs_that_the_larger_table_has_as_one_are_two(a: str, b: str) -> None:
-    """Both may play on one day."""
+    """Both clubs may play on one day."""
     assert Likeness.OTHER is likeness(parse(a), parse(b), None).likeness
 
 
 def test_towns_are_read_as_names_are() -> None:
-    """Each line has telling words as they are compared, in one order."""
+    """Each line has the words that a comparison of names uses, and the lines are sorted."""
     towns = [town for (town,) in rows("towns.tsv")]
 
     assert sorted({*towns}) == towns

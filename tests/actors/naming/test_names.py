@@ -1,4 +1,4 @@
-"""How alike two names of teams are."""
+"""The likeness of two names of teams."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, L
     ],
 )
 def test_names(a: str, b: str, expected: Likeness) -> None:
-    """By words, abbreviations and the tables of clubs, in either order."""
+    """Names are compared by words, abbreviations and the tables of clubs, in either order."""
     found = {likeness(*pair, None).likeness for pair in ((parse(a), parse(b)), (parse(b), parse(a)))}
 
     assert {expected} == found
@@ -123,7 +123,7 @@ def test_texts_of_very_many_words_are_alike_only_if_they_are_equal() -> None:
 
 
 def test_namesakes_are_told_apart_by_the_country() -> None:
-    """Everton alone may be two clubs; in England it is one."""
+    """Everton alone may mean two clubs; in Chile it means one."""
     here, full = parse("Everton"), parse("Everton de Viña del Mar")
 
     assert (How.TABLE, Likeness.OTHER) != (
@@ -136,7 +136,7 @@ def test_namesakes_are_told_apart_by_the_country() -> None:
 @pytest.mark.parametrize(("a", "b"), [("NYCFC", "New York City"), ("New York RB", "New York Red Bulls")])
 @pytest.mark.parametrize("country", ["united-states", None])
 def test_spellings_by_hand_are_of_the_countries_of_the_clubs(a: str, b: str, country: str | None) -> None:
-    """Whether the country of the league is known or not."""
+    """This holds whether the country of the league is known or not."""
     found = likeness(parse(a), parse(b), country)
 
     assert (Likeness.SAME, How.TABLE) == (found.likeness, found.how)
@@ -155,19 +155,19 @@ def test_spellings_by_hand_are_of_the_countries_of_the_clubs(a: str, b: str, cou
     ],
 )
 def test_a_club_is_not_what_the_larger_table_has_it_as_a_spelling_of(a: str, b: str, country: str) -> None:
-    """They may play on the same day, in one league."""
+    """The two clubs may play on the same day, in one league."""
     assert Likeness.OTHER is likeness(parse(a), parse(b), country).likeness
 
 
 def test_a_club_of_its_own_keeps_its_other_spellings() -> None:
-    """Those of the larger table, and none of the club that it was parted from."""
+    """It keeps its spellings in the larger table, but no spelling of the club that it was parted from."""
     for a, b in (("Estudiantes BA", "Estudiantes de Caseros"), ("Košice", "FC Košice")):
         assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
 
 
 @pytest.mark.parametrize("league", ["ecuador", None])
 def test_code_behind_a_club_says_of_which_country_it_is(league: str | None) -> None:
-    """As Betfair writes it; also where the league, as that of a continent, does not say it."""
+    """Betfair writes such codes; they count also if the league, such as a continent's, has no country."""
     coded = parse("Barcelona (Ecu)")
 
     assert Likeness.SAME is likeness(coded, parse("Barcelona SC Guayaquil"), league).likeness
@@ -177,7 +177,7 @@ def test_code_behind_a_club_says_of_which_country_it_is(league: str | None) -> N
 
 
 def test_all_tables_have_the_same_countries() -> None:
-    """Each word for a country is plain, and of one country."""
+    """Each word for a country is plain, and means one country."""
     words = [word for _, names, adjectives in countries() for word in names + adjectives]
     clubs = {row[0] for name in ("clubs.tsv", "aliases_seed.tsv") for row in rows(name)}
     leagues = {row[1] for row in rows("leagues_seed.tsv")} - {""}
@@ -192,7 +192,7 @@ def test_all_tables_have_the_same_countries() -> None:
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_any_text_is_a_name(a: str, b: str) -> None:
-    """Whatever a source sends is read, and compared alike both ways."""
+    """Any text that a source sends is read as a name, and is the same as itself."""
     name, other = parse(a), parse(b)
 
     assert 0.0 <= similarity(name, other) <= 1.0
@@ -201,7 +201,7 @@ def test_any_text_is_a_name(a: str, b: str) -> None:
 
 
 def test_rare_words_weigh_more() -> None:
-    """A word of no club weighs most, United hardly anything."""
+    """A word of no club weighs most, and the word United weighs hardly anything."""
     weights = [weight(word) for word in ("united", "albion", "qwertyuiop")]
 
     assert all(a < b for a, b in pairwise(weights))
@@ -243,7 +243,7 @@ def test_leagues(label: str | None, competition: str | None, country: str | None
 
 
 def test_labels_with_the_same_country_and_words_are_one_league() -> None:
-    """Whichever source they are from."""
+    """The source of a label does not matter."""
     candidate, other = event("a"), event("b")
     labels = ("Uruguay Segunda", "Segunda - Uruguay")
 
@@ -277,7 +277,10 @@ def test_labels_with_the_same_country_and_words_are_one_league() -> None:
 def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
     label: str | None, home: str, away: str, competition: str | None, country: str | None
 ) -> None:
-    """By the table of clubs: both, or one that is of a country with such a league. Else nobody knows."""
+    """The table of clubs decides by both clubs, or by one club of a country with such a league.
+
+    Otherwise the competition is unknown.
+    """
     candidate = event("a", home, away, league=label)
     league = league_of(candidate.scope, label, None, (home, away))
 
@@ -285,14 +288,14 @@ def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
 
 
 def test_clubs_of_a_league_may_be_of_the_neighbouring_country() -> None:
-    """Cardiff is of Wales by the table and plays in England."""
+    """The table has Cardiff in Wales, but the club plays in England."""
     assert Likeness.SAME is likeness(parse("Cardiff"), parse("Cardiff City"), "england").likeness
 
 
 @pytest.mark.parametrize("name", ["Atlético Madrid", "Köln", "León", "Lanús", "FC Zürich", "Málaga", "Sīf"])
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
 def test_name_read_in_the_wrong_encoding_is_the_same(name: str, encoding: str) -> None:
-    """A bookmaker's site may take UTF-8 for Latin-1, and another one its names the same way."""
+    """One bookmaker's site may read UTF-8 as Latin-1, and another site may misread the result once more."""
     try:
         misread = name.encode().decode(encoding)
     except UnicodeDecodeError:
@@ -303,12 +306,12 @@ def test_name_read_in_the_wrong_encoding_is_the_same(name: str, encoding: str) -
 
 @pytest.mark.parametrize("name", ["Ñublense", "São Paulo", "Öster", "Ærø", "Århus"])
 def test_name_that_was_read_well_stays(name: str) -> None:
-    """A letter with an accent alone is no sign of it."""
+    """A letter with an accent alone is no sign of a wrong encoding."""
     assert parse(plain(name)) is parse(name)
 
 
 def test_words_without_a_reading_of_their_own_stay_apart() -> None:
-    """Letters that transliteration loses, or that read as the form of a club."""
+    """Such letters are lost by transliteration, or read as the legal form of a club."""
     words = [parse(name).words for name in ("\u30fc", "\u0640", "\u05e1\u05e7", "SK")]
 
     assert len(words) == len({*words})

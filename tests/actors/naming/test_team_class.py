@@ -1,4 +1,4 @@
-"""Which names and labels mark women, youth and reserves, and which only look like it."""
+"""Names and labels that mark women, youth and reserves, and names that only look like such marks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECOND = TeamClass(second=True)
 
 
 def test_a_mark_counts_where_it_is_one() -> None:
-    """Short marks only last or in brackets; the name is read without them."""
+    """Short marks count only at the end or in brackets; the name is read without its marks."""
     for name, team, words in [
         *(
             (f"Arsenal{mark}", WOMEN, "arsenal")
@@ -90,7 +90,7 @@ def test_a_mark_counts_where_it_is_one() -> None:
 
 
 def _of(label: str) -> TeamClass:
-    """Return the class that a label says."""
+    """Return the class of teams that a label names."""
     return league_of(Scope("all"), label).team
 
 
@@ -191,12 +191,12 @@ def _of(label: str) -> TeamClass:
 def test_labels_of_many_languages_and_countries_have_their_marks(
     team: TeamClass, labels: Sequence[str]
 ) -> None:
-    """Also those that are a mark in one country only."""
+    """This holds also for labels that are a mark in one country only."""
     assert {} == {label: found for label in labels if (found := _of(label)) != team}
 
 
 def test_each_line_of_the_table_of_marks_can_be_read() -> None:
-    """A class, a place, plain marks that are there once, a known country or none, and a source."""
+    """Each line has a class, a place, plain marks that occur once, a known or no country, and a source."""
     table = [*rows("marks.tsv")]
     marks = [(row[1], mark, row[3]) for row in table for mark in row[2].split("|")]
 
@@ -221,7 +221,7 @@ def test_an_age_differs_only_from_another_age() -> None:
 
 
 def test_marks_of_a_name_and_of_its_league_add_up() -> None:
-    """Women and reserves are those where either says one and the other the other; the name's age counts."""
+    """The name may mark women and the league reserves, or the reverse; of two ages the name's counts."""
     u19 = TeamClass(second=True, age="19")
 
     assert [TeamClass(women=True, second=True)] * 2 + [u19] == [
