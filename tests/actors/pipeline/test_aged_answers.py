@@ -1,4 +1,4 @@
-"""Answers of a cache are as old as it says: their prices go earlier, and those too old are refused."""
+"""Answers of a cache: their age shortens the life of their prices, and answers too old are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGE_S = 20
 
 
 def _cached(age_s: int) -> Answer:
-    """Return answers of a cache that has had them so long."""
+    """Return answers of a cache that has had them for `age_s` seconds."""
     headers = {"Age": str(age_s), "ETag": '"one"'}
     full, same = serving(csv_bytes(ROW), headers=headers), serving(b"", 304, headers)
 
@@ -47,7 +47,7 @@ def _last_error(service: VirtualService) -> str | None:
 
 
 async def test_list_is_as_old_as_the_answer(tmp_path: Path) -> None:
-    """Both a 200 and a 304 vouch for the time when the cache got them, and hold from then on."""
+    """A 200 and a 304 both vouch for the time when the cache got the answer, and hold from then on."""
     web = Web(_cached(AGE_S))
     async with configured(tmp_path, config(stale_after_s=60.0), web=web, wall=WALL) as service:
         await until(lambda: BET365 in service.serving())
@@ -60,7 +60,7 @@ async def test_list_is_as_old_as_the_answer(tmp_path: Path) -> None:
 
 
 async def test_answer_that_holds_no_longer_is_refused(tmp_path: Path) -> None:
-    """An answer as old as its prices may be fails, also one that confirms; the operator reads why."""
+    """An answer as old as its prices may be fails, also if it is a 304; the operator reads the reason."""
     web = Web(_cached(AGE_S))
     async with configured(tmp_path, config(stale_after_s=31.0), web=web, wall=WALL) as service:
         await until(lambda: BET365 in service.serving())
@@ -77,7 +77,7 @@ async def test_answer_that_holds_no_longer_is_refused(tmp_path: Path) -> None:
 
 
 async def test_recording_of_aged_answers_is_replayed(tmp_path: Path) -> None:
-    """What a cache had before the recording began was asked for before it, and shows the same board."""
+    """Answers that a cache had before the recording began have earlier times, and show the same board."""
     web, out = Web(_cached(AGE_S)), tmp_path / "out"
     text = config(stale_after_s=60.0, poll_interval_s=5.0)
     async with configured(tmp_path, text, web=web, wall=WALL, out=out) as service:
@@ -103,7 +103,7 @@ async def test_recording_of_aged_answers_is_replayed(tmp_path: Path) -> None:
 async def test_price_is_as_old_as_its_time_says(tmp_path: Path, date: str) -> None:
     """A price that was 5 s old when the cache got it, 20 s ago, is 25 s old: the age counts once.
 
-    Without a date that can be read, our own clock says when the answer came.
+    Without a readable date, our own clock gives the time of the answer.
     """
     prices = {"some": [api.market("Leeds", "Hull", (2.1, 3.4, 3.6))]}
     match = api.event("m1", "Leeds", "Hull", prices)

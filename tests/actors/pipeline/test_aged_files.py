@@ -1,4 +1,4 @@
-"""Live prices of a file are as old as it is, also over HTTP; collected ones only say how old they are."""
+"""Live prices of a file are as old as the file, also over HTTP; collected prices only show their age."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _error(service: VirtualService) -> str | None:
 
 
 async def test_live_prices_hold_from_when_their_file_was_written(tmp_path: Path) -> None:
-    """They leave when that is too long ago, though every poll is answered."""
+    """The prices leave when the file is too old, although every poll is answered."""
     web = Web(_written(WALL - 20))
     async with configured(tmp_path, CONFIG.format(prices="live"), web=web, wall=WALL) as service:
         await until(service.serving)
@@ -61,7 +61,7 @@ async def test_live_prices_hold_from_when_their_file_was_written(tmp_path: Path)
 
 
 async def test_collected_prices_have_the_age_of_their_file(tmp_path: Path) -> None:
-    """They stay, and say how old they are."""
+    """The prices stay, and show how old they are."""
     web = Web(_written(WALL - 86_400))
     async with configured(tmp_path, CONFIG.format(prices="collected"), web=web, wall=WALL) as service:
         await until(service.serving)
@@ -70,7 +70,7 @@ async def test_collected_prices_have_the_age_of_their_file(tmp_path: Path) -> No
 
 
 async def test_a_file_of_the_future_is_not_believed(tmp_path: Path) -> None:
-    """By a clock that is wrong its prices would hold for longer than they do."""
+    """If a clock is wrong, the prices would hold for longer than they may."""
     web = Web(_written(WALL + 3600))
     async with configured(tmp_path, CONFIG.format(prices="live"), web=web, wall=WALL) as service:
         await until(lambda: _error(service))

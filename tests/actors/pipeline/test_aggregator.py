@@ -163,7 +163,7 @@ async def test_withdrawal_is_logged_once() -> None:
 
 
 async def test_untimed_sleep_is_reported() -> None:
-    """Time that no timer measured is reported once, within a second of waking, and never while it ticks."""
+    """Time that no timer measured is reported once, within a second of waking, not while timers tick."""
     stage, told = AggregatorStage("alder"), list[float]()
     stage.resumed = lambda: told.append(anyio.current_time())
 

@@ -1,4 +1,4 @@
-"""The aggregator makes fixtures in the same commit, and does what reads and the linker ask of it."""
+"""The aggregator makes fixtures in the same commit, and serves the requests of reads and the linker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _breaking(
 
 
 async def test_batch_of_which_no_fixtures_can_be_made_is_dropped() -> None:
-    """Its list is withdrawn and its bookmaker blamed; all others stay."""
+    """The list of that batch is withdrawn and its bookmaker is blamed; all other lists stay."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
     async with supervised(stage.child):
         stage.intake.put_nowait(batch([match("b")], bookmaker=BIRCH))
@@ -53,7 +53,7 @@ async def test_batch_of_which_no_fixtures_can_be_made_is_dropped() -> None:
 
 
 async def test_one_of_several_batches_of_which_no_fixtures_can_be_made_is_found_out() -> None:
-    """Those of its commit are applied again one by one; it alone is dropped, and the process goes on."""
+    """The batches of the commit are applied again one by one; only the bad batch is dropped."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
     for change in (
         batch([match("a")], scope="other"),
@@ -71,7 +71,7 @@ async def test_one_of_several_batches_of_which_no_fixtures_can_be_made_is_found_
 
 
 async def test_one_of_several_confirmations_that_crash_a_commit_is_found_out() -> None:
-    """So is one of a commit in which no list shows anything new; all others are confirmed."""
+    """All other confirmations of the commit, in which no list shows anything new, are applied."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
     async with supervised(stage.child):
         for name in ("alder", "birch", "cedar"):
@@ -89,7 +89,7 @@ async def test_one_of_several_confirmations_that_crash_a_commit_is_found_out() -
 
 
 class _Breaking(Counts):
-    """Counts, but for the first time."""
+    """Counts, except for the first call, which raises."""
 
     is_broken = True
 
@@ -101,7 +101,7 @@ class _Breaking(Counts):
 
 
 async def test_crash_after_a_commit_costs_no_list() -> None:
-    """Nothing is withdrawn and no bookmaker blamed."""
+    """No list is withdrawn, and no bookmaker is blamed."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
     stage.status.board.verdicts = _Breaking(stage.status.metrics.counts["oddsboard_batches_total"])
     for change in (batch([match("a")]), batch([match("b")], bookmaker=BIRCH)):
@@ -123,7 +123,7 @@ def _shown(stage: AggregatorStage) -> list[list[str]]:
 
 
 async def test_read_of_an_overdue_view_asks_for_a_turn() -> None:
-    """It gets the board without what is overdue, although no timer has fired yet."""
+    """The read gets the board without overdue prices, although no timer has fired yet."""
     stage = AggregatorStage("alder")
     stage.intake.put_nowait(batch([match()], stale_after_s=0.4))
     async with supervised(stage.child):
@@ -136,7 +136,7 @@ async def test_read_of_an_overdue_view_asks_for_a_turn() -> None:
 
 
 async def test_links_say_when_they_are_applied() -> None:
-    """A portion with each commit: prices do not wait for all."""
+    """Each commit applies one portion of links, so that prices do not wait for all links."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=ADVANCING)
     many = [match(f"{number:03}", home=f"Home {number}") for number in range(PORTION)]
     linking = Linking(EqualNames(), ROSTER)

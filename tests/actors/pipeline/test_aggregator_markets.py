@@ -1,4 +1,4 @@
-"""The aggregator with boards of other markets: what is overdue, too much, poison, or a list of its own."""
+"""The aggregator with boards of other markets: overdue prices, too many lines, and poison batches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOSTILE = match("hostile", home="Hostile")
 
 
 class _Breaking(MarketUpdater):
-    """Cannot make fixtures of the totals of one match."""
+    """An updater that cannot make fixtures of the totals of one match."""
 
     def __call__(
         self,
@@ -71,7 +71,7 @@ def _shown(stage: AggregatorStage, kind: Kind) -> list[str]:
 
 
 async def test_batch_of_whose_markets_no_fixtures_can_be_made_is_dropped() -> None:
-    """Its list is withdrawn from all boards and its bookmaker blamed; all others stay."""
+    """The list of that batch is withdrawn from all boards and its bookmaker is blamed; other lists stay."""
     stage = _stage()
     stage.intake.put_nowait(listed(B, *of_markets(B, OU25, BTTS), bookmaker=BIRCH))
     async with supervised(stage.child):
@@ -95,7 +95,7 @@ async def test_batch_of_whose_markets_no_fixtures_can_be_made_is_dropped() -> No
 
 
 async def test_there_is_room_for_several_lines_of_each_match() -> None:
-    """Those for which there is none are counted, as matches are."""
+    """Lines for which there is no room are counted, as matches are."""
     stage = _stage(BoardRules(max_matches=1))
     lines = [A.of_market(market_of(OU, 0.5 + number), (1.9, 1.9)) for number in range(LINES + 3)]
     both = [*of_markets(A, BTTS), *of_markets(B, BTTS)]
@@ -108,7 +108,7 @@ async def test_there_is_room_for_several_lines_of_each_match() -> None:
 
 
 async def test_read_of_an_overdue_board_of_another_market_asks_for_a_turn() -> None:
-    """It gets the board without what is overdue, although no timer has fired yet."""
+    """The read gets the board without overdue prices, although no timer has fired yet."""
     stage = _stage()
     totals = replace(batch(of_markets(A, OU25), stale_after_s=0.4), kinds=(OU,))
     stage.intake.put_nowait(totals)

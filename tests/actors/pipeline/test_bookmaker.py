@@ -34,7 +34,7 @@ async def test_document_becomes_a_complete_batch() -> None:
 
 
 async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
-    """The integrity gate checks every batch; the status has the number of rejections, and their prices."""
+    """The integrity gate checks every batch; the status has the number of rejections, with their prices."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -55,7 +55,7 @@ async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
 
 
 async def test_notes_are_logged_when_they_change() -> None:
-    """Once a minute at most, the first three with how many there are."""
+    """Notes are logged at most once a minute: the first three, and how many there are."""
     stage = BookmakerStage()
     notes = tuple(f"line {number}: unreadable" for number in range(4))
 
@@ -78,7 +78,7 @@ async def test_notes_are_logged_when_they_change() -> None:
 
 
 async def test_deltas_and_confirmations_pass_unchanged() -> None:
-    """A batch from a source is not extracted again, and a confirmation stays one."""
+    """A batch from a source is not extracted again, and a confirmation stays a confirmation."""
     stage = BookmakerStage()
     change, confirmation = batch([match()], complete=False), batch(complete=False, scope="other")
 
@@ -91,7 +91,7 @@ async def test_deltas_and_confirmations_pass_unchanged() -> None:
 
 
 async def test_unreadable_part_is_an_error_until_the_next_readable_one() -> None:
-    """A PayloadError publishes nothing and is logged once on the way down and once on the way up."""
+    """A PayloadError publishes nothing, and is logged once when it begins and once when it ends."""
     stage = BookmakerStage()
     errors: list[str | None] = []
 

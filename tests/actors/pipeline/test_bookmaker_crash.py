@@ -32,7 +32,7 @@ async def test_deliveries_that_wait_during_a_crash_are_not_lost() -> None:
 
 
 async def test_same_document_crashes_at_most_twice() -> None:
-    """Then it is set aside as an error, logged once, until another document arrives (faults.md, D2)."""
+    """It is then set aside as an error, logged once, until another document arrives (faults.md, D2)."""
     stage = BookmakerStage()
 
     with capture_logs() as logs:
@@ -70,9 +70,9 @@ async def test_confirmation_after_a_lost_delta_is_dropped() -> None:
 
 
 async def test_stop_does_not_set_a_list_aside() -> None:
-    """A quarantine in the middle of a delivery sets nothing aside, however often it happens.
+    """If a quarantine interrupts a delivery, nothing is set aside, however often it happens.
 
-    What it interrupts is lost as in a crash: a confirmation that refers to it is dropped.
+    The interrupted delivery is lost as in a crash: a confirmation that refers to it is dropped.
     """
     stage = BookmakerStage()
     async with supervised(stage.child) as supervisor:

@@ -30,7 +30,7 @@ def web() -> Web:
 
 
 def _serve(web: Web, body: bytes, etag: str) -> list[bool]:
-    """Serve another file from now on; return a list that grows: whether each request was conditional."""
+    """Serve `body` from now on; return a list that grows: whether each request was conditional."""
     answer, seen = conditional(body, etag), list[bool]()
 
     async def remembered(request: httpx2.Request) -> httpx2.Response:
@@ -107,7 +107,7 @@ async def test_unreadable_body_drops_the_validators(web: Web, tmp_path: Path) ->
 
 
 async def test_suspect_list_is_requested_until_it_is_accepted(web: Web, tmp_path: Path) -> None:
-    """A list that loses too much is accepted at the third time, and no 304 counts as one."""
+    """A list that loses too many matches is accepted at the third time; a 304 does not count as a time."""
     web.answer = conditional(file_of(30), '"one"')
     async with _confirmed(web, tmp_path, stale_after_s=600.0) as service:
         seen = _serve(web, file_of(5), '"two"')
@@ -120,7 +120,7 @@ async def test_suspect_list_is_requested_until_it_is_accepted(web: Web, tmp_path
 
 
 async def test_bookmaker_without_columns_does_not_affect_the_others(web: Web, tmp_path: Path) -> None:
-    """The others are shown; until no part is missing, the file is requested without validators."""
+    """The others are shown; the file is requested without validators until no bookmaker lacks its part."""
     web.answer = conditional(file_of(2, "B365", "BFE"), '"one"')
     bwin = BookmakerId("bwin")
     async with configured(tmp_path, config(), web=web, wall=WALL) as service:

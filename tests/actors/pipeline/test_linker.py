@@ -1,4 +1,4 @@
-"""The linker actor: links after commits, and never in their way, whatever becomes of it."""
+"""The linker actor: it links after commits and never delays them, whatever happens to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL = FixtureView(ViewKind.FIXTURES)
 
 
 class Breaking(EqualNames):
-    """A linker that raises while it is told to."""
+    """A linker that raises while `is_broken` is set."""
 
     is_broken = False
 
@@ -44,7 +44,7 @@ class Breaking(EqualNames):
 
 
 class Stage(AggregatorStage):
-    """An aggregator and a linker on one board, and on those of other markets."""
+    """An aggregator and a linker on one board, and on the boards of other markets."""
 
     def __init__(self) -> None:
         super().__init__(first=first_snapshot(1000, TERMS), advance=ADVANCING, markets=markets_beside)
@@ -78,7 +78,7 @@ ON_BOTH = (batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=B
 
 
 async def test_links_follow_a_commit_in_one_of_their_own() -> None:
-    """What a commit brought is linked at once, in the version after it."""
+    """The events of a commit are linked at once, in the next version."""
     stage = Stage()
     async with supervised(stage.child, stage.linker):
         await stage.put(*ON_BOTH)
@@ -90,7 +90,7 @@ async def test_links_follow_a_commit_in_one_of_their_own() -> None:
 
 
 async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
-    """A broken linker is quarantined; lists change, fixtures stay linked as they were, and lose entries."""
+    """While a broken linker is in quarantine, lists change; fixtures keep their links and lose entries."""
     stage = Stage()
     async with supervised(stage.child, stage.linker):
         await stage.put(*ON_BOTH)
@@ -110,7 +110,7 @@ async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
 
 
 async def test_linker_links_everything_after_its_quarantine() -> None:
-    """The instance after a quarantine links what came meanwhile, also what was unlinked."""
+    """The instance after the quarantine links the events of the meantime, and events without links."""
     stage = Stage()
     Breaking.is_broken = True
     async with supervised(stage.child, stage.linker):
@@ -130,7 +130,7 @@ async def test_linker_links_everything_after_its_quarantine() -> None:
 
 
 async def test_prices_that_agree_later_link_within_seconds() -> None:
-    """Without anything else that changes, and although the prices were far apart when the events came."""
+    """Nothing else has to change, although the prices were far apart when the events came."""
     stage = Stage()
     async with supervised(stage.child, stage.linker):
         await stage.put(
@@ -146,7 +146,7 @@ async def test_prices_that_agree_later_link_within_seconds() -> None:
 
 
 async def test_fixtures_say_how_many_events_are_still_to_be_linked() -> None:
-    """None once the linker has looked at all, in a version of its own of the views that said otherwise."""
+    """The number is 0 once the linker has looked at all events, in a new version of the views concerned."""
     stage = Stage()
     async with supervised(stage.child):
         await stage.put(batch([match("a"), match("c", home="Else")], bookmaker=ALDER))
@@ -162,7 +162,7 @@ async def test_fixtures_say_how_many_events_are_still_to_be_linked() -> None:
 
 
 async def test_events_without_1x2_prices_are_linked_within_seconds() -> None:
-    """In a commit of the boards of their markets alone; once linked, nothing more is sent for them."""
+    """Only the boards of the events' markets get a commit; later nothing more is sent for these events."""
     stage, first, second = Stage(), match("a"), match("b")
     async with supervised(stage.child, stage.linker):
         await stage.put(listed(first, *of_markets(first, OU25), bookmaker=ALDER))

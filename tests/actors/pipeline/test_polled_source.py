@@ -121,7 +121,7 @@ async def test_wall_clock_does_not_move_the_schedule() -> None:
 
 
 async def test_record_describes_an_outage() -> None:
-    """While the source is down: since when, how many failures, the error, and the next attempt."""
+    """During an outage the record has its begin, the number of failures, the error and the next attempt."""
     stage = source([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
     status = stage.context.status
 
@@ -139,7 +139,7 @@ async def test_record_describes_an_outage() -> None:
 
 
 async def test_ever_new_scopes_leave_time_for_others() -> None:
-    """A plan that names another scope at each look is looked at some hundred times a second."""
+    """A plan that names another scope at each call is called at most a few hundred times a second."""
     looks = 0
 
     class Renaming(Plan):

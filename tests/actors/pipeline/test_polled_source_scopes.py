@@ -1,4 +1,4 @@
-"""A source of many scopes: one failing scope affects itself only, and only if all fail is the peer down."""
+"""A source of many scopes: a failing scope affects only itself; the peer is down only if all fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DENIED = TransportError("status was 401, must be 200", 60.0, reason="status_401"
 def failing(
     scopes: Collection[str], since: float = 0.0, until: float = float("inf"), error: Exception | None = None
 ) -> Script:
-    """Return answers that fail for these scopes in that time, and succeed at once otherwise."""
+    """Return answers that fail for these scopes from `since` to `until`, and succeed at once otherwise."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         if scope in scopes and since <= anyio.current_time() < until:
@@ -51,7 +51,7 @@ def _error(message: str) -> bytes:
 async def played(
     script: Script, seconds: float, interval_s: float = 60.0
 ) -> tuple[ScopesStage, list[tuple[str, str | None]]]:
-    """Run a source of these scopes for that long; return it and the transitions that were logged."""
+    """Run a source of these scopes for `seconds`; return it and the transitions that were logged."""
     options = PolledOptions(kind="scripted", url=URL, poll_interval_s=interval_s)
     stage = ScopesStage(scripted(SCOPES, verbatim), script, options)
     with capture_logs() as logs:
@@ -65,7 +65,7 @@ def _gaps(times: list[float]) -> list[float]:
 
 
 async def test_one_failing_scope_does_not_affect_the_others() -> None:
-    """The others are polled on time and stay confirmed; it is logged once, and the source is not down."""
+    """The others are polled on time and stay confirmed; the loss is logged once, the source is not down."""
     stage, edges = await played(failing("c"), 3600)
     others = [scope for scope in SCOPES if scope != "c"]
 
@@ -81,7 +81,7 @@ async def test_one_failing_scope_does_not_affect_the_others() -> None:
 
 @pytest.mark.parametrize("interval_s", [60.0, 900.0])
 async def test_two_failing_scopes_do_not_make_the_source_down(interval_s: float) -> None:
-    """The gate delays the others by one of its own delays, not by an interval of theirs."""
+    """The gate delays the other scopes by one of its own delays, not by one of their intervals."""
     stage, edges = await played(failing("bd"), 60 * interval_s, interval_s)
     gaps = [at for scope in "acef" for at in _gaps(stage.times(scope))]
 
@@ -90,7 +90,7 @@ async def test_two_failing_scopes_do_not_make_the_source_down(interval_s: float)
 
 
 async def test_hanging_scope_does_not_delay_the_others() -> None:
-    """The other scopes are polled and answered before its deadline."""
+    """The other scopes are polled and answered before the deadline of the hanging scope."""
     hang = TransportError("no whole answer within 10 s", reason="timeout")
 
     async def answer(scope: Scope, before: int) -> bytes:
@@ -109,7 +109,7 @@ async def test_hanging_scope_does_not_delay_the_others() -> None:
 
 
 async def test_peer_in_trouble_is_polled_as_by_one_scope() -> None:
-    """If all scopes fail, any number of them, there is one request at a time, with increasing delays."""
+    """If all scopes fail, however many, there is one request at a time, with increasing delays."""
     stage, _ = await played(failing(SCOPES), 1000)
     times = [at for at, _ in stage.asked]
 
@@ -121,7 +121,7 @@ async def test_peer_in_trouble_is_polled_as_by_one_scope() -> None:
 
 
 async def test_denied_key_is_not_tried_with_every_scope() -> None:
-    """If all get a 401, there are at most two requests in any minute, from the first (faults.md, A13)."""
+    """If all requests get a 401, there are at most two in any minute, from the first (faults.md, A13)."""
     stage, _ = await played(failing(SCOPES, error=DENIED), 3600)
 
     assert stage.most_in(60) <= 2
@@ -154,7 +154,7 @@ async def test_crash_keeps_the_times_of_all_scopes() -> None:
 
 
 async def test_a_fatal_payload_is_blamed_although_another_one_waits() -> None:
-    """It crashes the actor twice and is set aside; another that is decoded at the same moment is not."""
+    """The payload crashes the actor twice and is set aside; a payload decoded at the same time is not."""
     crashed: list[str] = []
 
     def decode(payload: Payload, options: Any) -> Sliced[object]:

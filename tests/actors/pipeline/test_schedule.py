@@ -26,7 +26,7 @@ def test_targets_are_ordered_by_due_time() -> None:
 
 
 def test_number_of_requests_under_way_is_limited() -> None:
-    """The limit is two until the peer's first answer, then higher; another request begins if one ends."""
+    """The limit is two until the peer's first answer, then higher; the end of a request frees its place."""
     stage = Stage("abcdefg")
     begun = [stage.begin_all()]
     stage.end("b")
@@ -57,7 +57,7 @@ def test_longest_delay_counts() -> None:
 
 
 def test_hastening_never_postpones() -> None:
-    """`hasten` affects only the given scopes that have answered, and moves them to that moment at most."""
+    """`hasten` moves only those of the given scopes that have answered, and never to a later time."""
     stage = Stage("abcd")
     stage.plan.first = {"d": 5400.0}
     stage.begin_all()
@@ -71,7 +71,7 @@ def test_hastening_never_postpones() -> None:
 
 
 def test_what_the_plan_has_learnt_is_asked_for_at_once() -> None:
-    """An answer to a request with another preface says nothing of it; nor does one still to come."""
+    """An answer with an old preface does not count, not even one that is still to come."""
     stage = Stage("abc")
     stage.begin_all()
     stage.end("b")
@@ -93,7 +93,7 @@ def test_scope_that_the_plan_forbids_waits() -> None:
 
 
 def test_scopes_are_added_and_removed() -> None:
-    """A new scope has its first delay, a removed one is not polled, and a restored one starts anew."""
+    """A new scope has its first delay, a removed scope is not polled, and a restored scope starts anew."""
     stage = Stage("")
     assert stage.next() is None
     stage.plan.have("ab")
@@ -114,7 +114,7 @@ REFUSED = TransportError("refused")
 def test_two_failures_allow_one_request_at_a_time() -> None:
     """Two failures of different scopes without a success in between count as trouble of the peer.
 
-    With a success all scopes are due at their own times again, several at once.
+    After a success all scopes are due at their own times again, several at the same time.
     """
     stage = Stage("abcdef")
     stage.begin_all()
@@ -151,7 +151,7 @@ def test_only_scope_represents_the_peer() -> None:
 
 
 def test_answer_for_a_removed_scope_changes_nothing() -> None:
-    """A failure of a removed scope changes nothing either, and is no trouble of the peer."""
+    """A failure of a removed scope changes nothing either, and does not count as trouble of the peer."""
     stage = Stage("abc")
     stage.begin_all()
     stage.plan.have("bc")
@@ -165,7 +165,7 @@ def test_answer_for_a_removed_scope_changes_nothing() -> None:
 
 
 def test_requests_of_scopes_that_are_gone_count() -> None:
-    """However a plan changes its scopes, no more requests are on their way than to a peer with the same."""
+    """A plan that changes its scopes has no more requests under way than a plan that keeps them."""
     stage, begun = Stage("a"), ""
     stage.begin()
     for scope in "bcdef":
@@ -177,7 +177,7 @@ def test_requests_of_scopes_that_are_gone_count() -> None:
 
 
 def test_targets_go_on_where_another_schedule_was() -> None:
-    """What is due there in so many seconds is due then here, known already or not; so do those after it."""
+    """A schedule takes over the due times of another schedule, for known and for new targets."""
     first = Stage("ab")
     first.begin_all()
     first.end("ab")
@@ -196,7 +196,7 @@ def test_targets_go_on_where_another_schedule_was() -> None:
 
 
 def test_what_may_be_asked_soon_is_told_as_asked() -> None:
-    """So are requests under way: whoever goes on asks them after an interval."""
+    """A node that takes over asks for such scopes, and for those under way, after an interval."""
     stage = Stage("abc")
     stage.plan.first = {"b": SOON_S, "c": SOON_S + 1.0}
     stage.begin_all()
@@ -205,7 +205,7 @@ def test_what_may_be_asked_soon_is_told_as_asked() -> None:
 
 
 def test_nothing_is_asked_in_a_cluster_that_was_not_told_before() -> None:
-    """Once it is told, and that is known to be kept, it may be asked until the permit ends, and once."""
+    """After the report is known to be kept, the scope may be asked once, until the permit ends."""
     stage = Stage("ab")
     stage.plan.first = {"b": 10.0}
     stage.schedule.share()
@@ -223,7 +223,7 @@ def test_nothing_is_asked_in_a_cluster_that_was_not_told_before() -> None:
 
 
 def test_a_permit_is_for_a_single_request() -> None:
-    """Also if it was told again meanwhile: that counted the request that has been made."""
+    """A repeated report changes nothing: it counted the request that has been made."""
     stage = Stage("a")
     stage.schedule.share()
     stage.next()
@@ -240,7 +240,7 @@ def test_a_permit_is_for_a_single_request() -> None:
 
 
 def test_a_catalogue_is_asked_at_once() -> None:
-    """What it says does not travel, and nothing else can be asked without it."""
+    """The content of a catalogue is not shared, and nothing else can be asked without it."""
     stage = Stage("ab")
     stage.plan.catalogues = "b"
     stage.schedule.share()

@@ -1,4 +1,4 @@
-"""A server that says how late its prices come: that is added to their age, and shown to operators."""
+"""The delay that a server reports for its prices is added to their age, and shown to operators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _connected() -> Follower:
     ("asked_ms", "told_ms", "delay_s"), [(0, 180_000, 180.0), (500, None, 0.5), (500, 0, 0.0)]
 )
 def test_delay_is_part_of_the_age(asked_ms: int, told_ms: int | None, delay_s: float) -> None:
-    """What the server says counts; before it says anything, what it was asked for."""
+    """The delay that the server reports counts; before its first report, the delay that we asked for."""
     follower = Follower(conflate_ms=asked_ms)
     follower.connect()
     follower.take(line(image(market(), conflateMs=told_ms)))
@@ -33,7 +33,7 @@ def test_delay_is_part_of_the_age(asked_ms: int, told_ms: int | None, delay_s: f
 
 
 def test_delay_can_be_told_later() -> None:
-    """A heartbeat tells of it, and the age of all prices changes."""
+    """A heartbeat reports the delay, and the age of all prices changes."""
     follower = _connected()
     follower.take(line(image(market())))
     follower.take(line(heartbeat(conflateMs=180_000)))
@@ -43,7 +43,7 @@ def test_delay_can_be_told_later() -> None:
 
 @pytest.mark.parametrize(("is_resumed", "delay_s"), [(True, 180.0), (False, 0.0)])
 def test_delay_holds_for_a_subscription_that_is_resumed(delay_s: float, *, is_resumed: bool) -> None:
-    """The key is the same, and the server need not say it again; a new image says it."""
+    """The server need not repeat the delay for the same subscription; a new image reports it."""
     follower = _connected()
     follower.take(line(image(market(), conflateMs=180_000)))
     if not is_resumed:
@@ -56,7 +56,7 @@ def test_delay_holds_for_a_subscription_that_is_resumed(delay_s: float, *, is_re
 
 @pytest.mark.parametrize("told_by", [image(market(), conflateMs=LATE_MS), heartbeat(conflateMs=LATE_MS)])
 def test_prices_that_come_too_late_are_withdrawn(told_by: dict[str, object]) -> None:
-    """At once, and no later message brings them back, until the server says less."""
+    """The prices are withdrawn at once; no later message brings them back until the delay is shorter."""
     follower = _connected()
     follower.take(line(image(market())))
     before = follower.shown()

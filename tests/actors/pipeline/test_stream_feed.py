@@ -21,7 +21,7 @@ def _live() -> Follower:
 
 
 def test_a_recorded_request_for_an_image_is_repeated() -> None:
-    """The image is incomplete from then on in a replay, too."""
+    """In a replay, too, the image is incomplete from the request on."""
     follower = _live()
     asked = Payload(
         SourceName("stream"), REFRESH_SCOPE, ListId(""), b"", follower.now.wall, follower.now.mono

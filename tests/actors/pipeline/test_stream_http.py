@@ -45,7 +45,7 @@ def _wanted(stage: StreamStage) -> list[list[str]]:
 
 
 def _several(*market_ids: str) -> StreamStage:
-    """Return a stream of these markets."""
+    """Return a stream whose image has these markets."""
     stage = StreamStage()
     images = {**image(*map(market, market_ids)), "id": None}
     stage.answer = lambda request: (
@@ -70,7 +70,7 @@ async def test_session_is_kept_alive_every_ten_minutes() -> None:
 
 
 async def test_lost_session_is_renewed_by_a_login() -> None:
-    """The login happens when a session is needed next, and the connection stays."""
+    """The login happens at the next need of a session, and the connection stays."""
     stage = StreamStage(**ACCOUNT)
 
     def web(url: str) -> bytes:
@@ -91,7 +91,7 @@ async def test_lost_session_is_renewed_by_a_login() -> None:
 
 @pytest.mark.parametrize("trouble", ["unreachable", "refused"])
 async def test_configured_session_is_kept_after_a_failed_keep_alive(trouble: str) -> None:
-    """No login can replace it, and only the stream can report that it has ended."""
+    """No login can replace the session, and only the stream can report its end."""
     stage = StreamStage()
 
     def web(url: str) -> bytes:
@@ -197,7 +197,7 @@ async def test_only_answers_of_the_catalogue_are_recorded() -> None:
 
 
 async def test_nearest_kick_offs_are_selected() -> None:
-    """While the account may not have all markets, those nearest are selected anew every ten minutes."""
+    """If the account may not have all markets, the nearest ones are selected every ten minutes."""
     stage = StreamStage(max_markets=1)
     nearest = iter(["1.1", "1.2", "1.3"])
     stage.answer = _limited
@@ -210,7 +210,7 @@ async def test_nearest_kick_offs_are_selected() -> None:
 
 
 def _limited(request: Json, most: int = 1) -> list[Json]:
-    """Grant only that many markets, with names in full."""
+    """Grant at most `most` markets, with names in full."""
     if request["op"] != "marketSubscription":
         return granted(request)
     ids = request["marketFilter"].get("marketIds")
@@ -261,7 +261,7 @@ async def test_smaller_number_grows_again() -> None:
 
 
 async def test_half_is_that_of_the_refused_number() -> None:
-    """If the catalogue has fewer markets than configured, the half is that of those requested."""
+    """If the catalogue has fewer markets than configured, half of the requested markets are requested."""
     stage = StreamStage(max_markets=9000)
     names = [f"1.{number}" for number in range(10)]
     stage.answer = lambda request: _limited(request, 5)
@@ -277,7 +277,7 @@ async def test_half_is_that_of_the_refused_number() -> None:
 
 @pytest.mark.parametrize("is_renewed", [True, False], ids=["later", "first"])
 async def test_refused_login_is_tried_with_increasing_delays(*, is_renewed: bool) -> None:
-    """Since accounts can be locked, each further refusal doubles the delay, up to an hour, and says so."""
+    """Each further refusal doubles the delay, up to an hour, and reports it: accounts can be locked."""
     stage = StreamStage(**ACCOUNT)
     refused = json.dumps({"token": "", "status": "FAIL", "error": "INVALID_USERNAME_OR_PASSWORD"}).encode()
     stage.web = lambda url: (
@@ -299,7 +299,7 @@ async def test_refused_login_is_tried_with_increasing_delays(*, is_renewed: bool
 
 
 async def test_granted_login_resets_the_delay() -> None:
-    """After a granted login the next refusal causes a delay of a minute again."""
+    """After a granted login, the next refusal causes a delay of one minute again."""
     stage = StreamStage(**ACCOUNT)
     refused = json.dumps({"token": "", "status": "FAIL"}).encode()
     stage.web = lambda url: (
@@ -315,7 +315,7 @@ async def test_granted_login_resets_the_delay() -> None:
 
 
 async def test_concurrent_needs_of_a_session_log_in_once() -> None:
-    """The second waits for the login of the first and uses its token."""
+    """The second caller waits for the login of the first, and uses its token."""
     stage = StreamStage(**ACCOUNT)
     rest = SlowRest(token("token-1"))
     http = StreamHttp(KIND, stage.context.options, rest, stage.context.clock)
@@ -332,7 +332,7 @@ async def test_concurrent_needs_of_a_session_log_in_once() -> None:
 
 
 class SlowRest:
-    """Answers with one body, after a second."""
+    """A REST client that answers with one body, after a second."""
 
     def __init__(self, body: bytes) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""The actor of a stream: what becomes of parts that cannot be applied, and of names that do not come."""
+"""The actor of a stream: parts of an image that cannot be applied, and names that do not come."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNDEFINED: Json = {"id": "1.9", "img": True, "rc": offers()}
 
 
 async def test_image_is_requested_for_a_part_that_could_not_be_applied() -> None:
-    """At once, without a clock; meanwhile and afterwards the whole parts are shown."""
+    """The request is sent at once, without a clock; the whole parts are shown all the time."""
     stage = StreamStage()
     stage.answer = lambda request: granted_with(
         request, image(market(), *([UNDEFINED] if request["id"] == 2 else []))
@@ -36,7 +36,7 @@ async def test_image_is_requested_for_a_part_that_could_not_be_applied() -> None
 
 
 async def test_image_is_requested_once_a_minute_for_the_same_market() -> None:
-    """Another market has one requested at once."""
+    """An image for another market is requested at once."""
     stage = StreamStage()
     stage.answer = lambda request: granted_with(request, image(market(), UNDEFINED))
     counts = []
@@ -65,7 +65,7 @@ async def test_image_is_requested_once_a_minute_for_the_same_market() -> None:
     ],
 )
 async def test_error_says_why_names_did_not_come(answer: bytes | TransportError | None, why: str) -> None:
-    """Until they come."""
+    """The error stays until the names come."""
     more: Json = {"catalogue_url": ""} if answer is None else {}
     stage = StreamStage(**more)
 

@@ -23,14 +23,14 @@ def _granted_alone(request: Json) -> list[Json]:
 
 
 def _late(request: Json) -> list[Json]:
-    """Grant everything, on a stream that reports that it is late."""
+    """Grant everything, on a stream that reports itself as late."""
     says = [heartbeat(id=request["id"], status=503)] if request["op"] == "marketSubscription" else []
     return [*_granted_alone(request), *says]
 
 
 @pytest.mark.parametrize("cause", ["lost", "late", "torn"])
 async def test_missing_image_ends_the_connection(cause: str) -> None:
-    """Any image that does not arrive ends the connection, is logged once, and the next one starts anew."""
+    """A missing image ends the connection and is logged once; the next connection starts anew."""
     stage = StreamStage()
     with capture_logs() as logs:
         async with running(stage):
@@ -55,7 +55,7 @@ async def test_missing_image_ends_the_connection(cause: str) -> None:
 
 
 async def test_stream_that_is_late_from_the_beginning_is_kept() -> None:
-    """As long as the stream reports that it is late, that is the source's error, until an image arrives."""
+    """While the stream reports that it is late, this is the source's error, until an image arrives."""
     stage = StreamStage()
     stage.answer = _late
     with capture_logs() as logs:
@@ -94,7 +94,7 @@ async def test_long_line_on_a_slow_connection_is_no_silence() -> None:
 
 
 async def test_line_without_an_end_is_given_up() -> None:
-    """Bytes without a line end keep a connection for a minute, and the list for less."""
+    """Bytes without a line end keep a connection for one minute, and the list for a shorter time."""
     stage = StreamStage()
     async with running(stage, beats=False):
         for _ in range(59):
@@ -112,7 +112,7 @@ async def test_line_without_an_end_is_given_up() -> None:
     ("told_ms", "silence_s"), [(15_000, 30.0), (500, 1.0), (499, 10.0), (30_001, 10.0), (None, 10.0)]
 )
 async def test_server_may_set_another_heartbeat(told_ms: int | None, silence_s: float) -> None:
-    """Silence is two of the heartbeats that the server promises; an implausible value is ignored."""
+    """The connection may be silent for two heartbeats of the server; an implausible value is ignored."""
     stage = StreamStage()
     stage.answer = lambda request: (
         [*granted(request)[:1], image(market(), id=request["id"], heartbeatMs=told_ms)]

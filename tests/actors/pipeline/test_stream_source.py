@@ -49,7 +49,7 @@ async def test_refused_connections_are_retried_with_increasing_delays() -> None:
 
 
 async def test_flapping_server_keeps_its_delay() -> None:
-    """An image a second before the end of the connection does not reset the delay (A15)."""
+    """An image one second before the end of the connection does not reset the delay (A15)."""
     stage = StreamStage()
     async with running(stage), anyio.create_task_group() as tasks:
         tasks.start_soon(_flap, stage)
@@ -91,7 +91,7 @@ async def test_bytes_without_a_message_are_silence(drip: bytes) -> None:
 
 
 async def test_server_that_accepts_no_bytes_is_given_up() -> None:
-    """Every wait for the peer has a deadline, also that for sending a line."""
+    """Every wait for the peer has a deadline, also the wait while a line is sent."""
     stage = StreamStage()
     stage.taking = anyio.Event()
     async with running(stage, beats=False):
@@ -133,7 +133,7 @@ async def test_lost_image_is_requested_again() -> None:
 
 
 async def test_list_without_room_for_all_is_requested_when_there_is_room() -> None:
-    """As long as the bookmaker has all that it may have, another image would bring nothing."""
+    """While the bookmaker has as many matches as it may, another image would bring nothing."""
     stage = StreamStage(max_matches=1)
     stage.answer = lambda request: granted(request, market(), market("1.2"))
     async with running(stage):
@@ -149,7 +149,7 @@ async def test_list_without_room_for_all_is_requested_when_there_is_room() -> No
 
 
 async def test_secrets_of_the_server_are_not_shown() -> None:
-    """Neither a configured secret nor a token of a login is shown, although the server repeats it."""
+    """A configured secret and a token of a login are hidden, although the server repeats them."""
     stage = StreamStage(**ACCOUNT)
     stage.web = lambda url: token("token-of-login") if url.endswith("login") else b'{"result":[]}'
     secrets = {APP_KEY, "token-of-login", "the-user", "the-password"}
@@ -169,7 +169,7 @@ async def test_secrets_of_the_server_are_not_shown() -> None:
 
 
 async def test_list_with_a_lost_part_is_not_confirmed() -> None:
-    """It is withdrawn at once, because a suspension may be lost; before its image no heartbeat counts."""
+    """The list is withdrawn, because a suspension may be lost; heartbeats count again after its image."""
     stage = StreamStage()
     async with running(stage, beats=False):
         await anyio.sleep(1)
@@ -190,7 +190,7 @@ async def test_list_with_a_lost_part_is_not_confirmed() -> None:
 
 
 async def test_clock_briefly_ahead_loses_no_match() -> None:
-    """Matches that it ended are requested again once it is right, on the same connection."""
+    """Matches that the clock ended are requested again once it is right, on the same connection."""
     stage = StreamStage()
     async with running(stage):
         await anyio.sleep(60)
@@ -208,7 +208,7 @@ async def test_clock_briefly_ahead_loses_no_match() -> None:
 
 
 async def test_silence_during_a_sleep_ends_the_connection_on_waking() -> None:
-    """The peer may have disconnected meanwhile without notice, so the clock decides."""
+    """The peer may have closed the connection unnoticed during the sleep, so the clock decides."""
     stage = StreamStage()
     async with running(stage, beats=False):
         await anyio.sleep(4.25)
@@ -220,7 +220,7 @@ async def test_silence_during_a_sleep_ends_the_connection_on_waking() -> None:
 
 
 async def test_lost_connection_is_reported_as_a_failed_attempt() -> None:
-    """Each bookmaker's list is as good as not asked for until the next message vouches for it."""
+    """The list of each bookmaker counts as not confirmed until the next message."""
     stage = StreamStage()
     failures: list[tuple[str, float]] = []
     stage.context.bus.subscribe(

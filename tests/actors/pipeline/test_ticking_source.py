@@ -1,4 +1,4 @@
-"""The actor of a computed source: an image first, then deltas of it, and another image when needed."""
+"""The actor of a computed source: first an image, then changes to it, and a new image when needed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Absent(Counting):
     """A machine that fails at its second to fourth call."""
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Return the same, except at those calls."""
+        """Return the same changes, except at those calls."""
         changes = yield from super().advance(now)
         if 2 <= self._advanced <= 4:
             raise SourceError("away", "away")
@@ -104,13 +104,16 @@ class Stage:
         return delivery
 
     def change_board(self, change: Callable[[Drafts], object]) -> None:
-        """Publish the board that `change` returns."""
+        """Apply `change` to a draft of the board, and publish the result."""
         board = self.published.board()
         change(board)
         self.published.commit(board)
 
     async def play(self, ticks: int, *, accept: bool) -> str:
-        """Let it tick; return "I" for each image for alder and "." for each delta; all are applied."""
+        """Let the source tick; return "I" for each image for alder and "." for each delta.
+
+        With `accept` the board applies all of them.
+        """
         seen = ""
         for _ in range(ticks):
             await settle()
@@ -152,7 +155,7 @@ async def test_deltas_refer_to_a_first_image() -> None:
 
 
 async def test_image_that_does_not_arrive_is_repeated_with_increasing_delays() -> None:
-    """After three seconds, then after twice as long each time, up to a third of the list's 12 s.
+    """An image is repeated after three seconds, then twice as long each time, up to a third of 12 s.
 
     While the board holds the list only deltas are sent; then the first delay counts again.
     """

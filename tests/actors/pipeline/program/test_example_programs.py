@@ -1,4 +1,4 @@
-"""The examples in config/programs, as the source of a board."""
+"""The example programs of config/programs, as the source of a board."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OLD_S = 1_700_000_000
 
 
 async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
-    """Its rows are the list, another file replaces them, an old file withdraws them, saying why."""
+    """The rows are the list, a new file replaces them, and an old file withdraws them with a reason."""
     file, new = tmp_path / "prices.csv", tmp_path / "prices.new"
     file.write_text(f"{HEADER}7,Leeds,Hull,,2099-12-22T15:00:00Z,2.1,3.4,3.6\n", "utf-8")
     command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
@@ -47,7 +47,7 @@ async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
 
 
 async def test_a_csv_file_counts_from_when_it_was_written(tmp_path: Path) -> None:
-    """However often its program looks at it: its age is that of its prices."""
+    """However often the program reads the file, the age of the file is the age of its prices."""
     file = tmp_path / "prices.csv"
     file.write_text(f"{HEADER}7,Leeds,Hull,,,2.1,3.4,3.6\n", "utf-8")
     command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
@@ -67,7 +67,7 @@ async def test_a_csv_file_counts_from_when_it_was_written(tmp_path: Path) -> Non
 
 
 async def test_blank_cells_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
-    """A match without league and start is shown; the file may be one of a spreadsheet."""
+    """A match without league and start is shown; the file may be the export of a spreadsheet."""
     file = tmp_path / "prices.csv"
     file.write_text(f"{HEADER}7,Leeds,Hull,,,2.1,3.4,3.6\n8,York,Derby,,,2.1,,3.6\n9,York\n", "utf-8-sig")
     command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
@@ -78,7 +78,7 @@ async def test_blank_cells_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
 
 
 async def test_a_csv_file_may_have_other_markets(tmp_path: Path) -> None:
-    """Each in columns of its own; a row needs no 1X2, and a blank cell costs its market alone."""
+    """Each market has its own columns; a row needs no 1X2, and a blank cell rejects only its market."""
     file, rejected = tmp_path / "prices.csv", list[str]()
     file.write_text(
         f"{HEADER.strip()},btts yes,btts no,over_under:2.5 over,over_under:2.5 under\n"
@@ -103,7 +103,7 @@ async def test_a_csv_file_may_have_other_markets(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")
 async def test_a_json_feed_is_polled(tmp_path: Path) -> None:
-    """Its events are the list; an answer that is an error changes nothing."""
+    """The events of the feed are the list; an answer that is an error changes nothing."""
     event = {"id": 7, "teams": ["Leeds", "Hull"], "kickoff": "2099-12-22T15:00:00Z"}
     prices = {"1": 2.1, "X": 3.4, "2": 3.6}
     with http_peer() as peer:

@@ -1,4 +1,4 @@
-"""Programs that misbehave: nothing wrong is shown, and no process is left (`staged` looks at its end)."""
+"""Programs that misbehave: no wrong price is shown, and `staged` checks that no process is left."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STATE_AFTER = (0, 1, 1, 1, 1, 2, 3, 4, 5)
 async def test_an_exit_at_any_moment_leaves_what_was_said_whole(
     tmp_path: Path, count: int, part: float
 ) -> None:
-    """Of a line or a list that was not finished nothing is shown."""
+    """Nothing is shown of a line or a list that was not finished."""
     last = SPOKEN[count][: int(part * (len(SPOKEN[count]) - 1))]
     said = b"".join(SPOKEN[:count]) + last
     text = f"sys.stdout.buffer.write({said!r})\nsys.stdout.flush()\nos._exit(1)"
@@ -64,7 +64,7 @@ async def test_an_exit_at_any_moment_leaves_what_was_said_whole(
     ],
 )
 async def test_what_cannot_be_read_ends_the_process(tmp_path: Path, said: str, reason: str) -> None:
-    """It is counted by its reason; what was said before it stays, what comes after it is not taken."""
+    """The reason is counted; lists sent before that line stay, and later lines are not taken."""
     text = f"listed(item('1'))\n{said}\ntry:\n    listed(item('2'))\nexcept OSError:\n    pass"
     async with staged(tmp_path, text + FOR_EVER) as stage:
         await stage.until(lambda: stage.status.failures_total == 1)
@@ -74,7 +74,7 @@ async def test_what_cannot_be_read_ends_the_process(tmp_path: Path, said: str, r
 
 @pytest.mark.parametrize("keeps", ["None", "subprocess.DEVNULL"], ids=["output open", "output closed"])
 async def test_children_of_a_program_end_with_it(tmp_path: Path, keeps: str) -> None:
-    """Also when it has exited by itself, and whether or not they have its output open."""
+    """The children end if the program exits by itself, too, and whether or not its output is open."""
     text = f"""
 code = "import time; time.sleep(1000)"
 subprocess.Popen([sys.executable, "-c", code, {str(tmp_path)!r}], stdout={keeps}, stderr={keeps})
@@ -87,7 +87,7 @@ listed(item())
 
 @pytest.mark.long
 async def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
-    """It and a child that does the same, after the time that they have to end in order."""
+    """The program and a child that ignores SIGTERM are killed after the time for an orderly end."""
     text = f"""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)"
@@ -100,7 +100,7 @@ listed(item())
 
 
 async def test_a_program_can_end_in_order(tmp_path: Path) -> None:
-    """At SIGTERM it has time to finish what it does."""
+    """After SIGTERM the program has time to finish its work."""
     text = f"""
 def finish(*_):
     time.sleep(0.2)
@@ -118,7 +118,7 @@ listed(item())
 @pytest.mark.long
 @pytest.mark.timeout(300)
 async def test_a_flood_neither_grows_nor_stops_the_others(tmp_path: Path) -> None:
-    """Of 10**6 lines the newest state is shown; another program is read meanwhile, and nothing waits."""
+    """The newest state of 10**6 lines is shown; another program is read meanwhile, and nothing waits."""
     flood, calm = tmp_path / "flood", tmp_path / "calm"
     flood.mkdir()
     calm.mkdir()
@@ -136,7 +136,7 @@ async def test_a_flood_neither_grows_nor_stops_the_others(tmp_path: Path) -> Non
 
 
 async def test_lines_written_just_before_the_exit_are_taken(tmp_path: Path) -> None:
-    """However many they are: a removal may be among them."""
+    """The number of the lines does not matter: a removal may be among them."""
     text = """
 listed(*[item(str(number)) for number in range(1000)])
 for number in range(1000):

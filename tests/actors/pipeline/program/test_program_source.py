@@ -1,4 +1,4 @@
-"""The actor of a program with real processes: what it shows, when it starts again, what it leaves."""
+"""The actor of a program with real processes: its prices, its restarts, and its log and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOR_EVER = "\ntime.sleep(1000)\n"
 
 
 async def test_prices_stay_after_the_exit_and_a_new_process_speaks_anew(tmp_path: Path) -> None:
-    """The end is a failure of each list, and a start later the list is that of the new process."""
+    """The exit is a failure of each list, and after a restart the list is that of the new process."""
     text = f"""
 marker = {str(tmp_path / "begun")!r}
 if os.path.exists(marker):
@@ -44,7 +44,7 @@ sys.exit(3)
 
 
 async def test_standard_error_is_logged_by_level_without_secrets(tmp_path: Path) -> None:
-    """Telegraf's prefixes give the level; a minute has 60 lines at most; long lines are cut."""
+    """Telegraf's prefixes give the level; at most 60 lines a minute are logged; long lines are cut."""
     text = """
 for line in ("E! bad", "W! odd", "D! detail", "I! fine", "plain hidden-key", "x" * 10_000):
     print(line, file=sys.stderr)
@@ -66,7 +66,7 @@ listed(item())
 
 
 async def test_why_a_list_is_withdrawn_is_the_error_of_its_source(tmp_path: Path) -> None:
-    """And a line of the log; until the list is back, though others are said; without the secrets."""
+    """The reason is also logged, without secrets, and stays until that list is back, not another list."""
     back = tmp_path / "back"
     text = f"""
 listed(item("1"))
@@ -92,7 +92,7 @@ listed(item("1"))
 
 
 def test_a_withdrawal_that_is_repeated_is_told_once() -> None:
-    """Again when the list was back, or for another reason."""
+    """The withdrawal is reported again after the list was back, or for another reason."""
     withdrawals = Withdrawals()
     gone = ListChange(Scope("epl"), ListId(""), Extract(()), 0.0, withdrawn=True, why="old")
     changes = [gone, gone, replace(gone, why=""), replace(gone, withdrawn=False, complete=True), gone]
@@ -103,7 +103,7 @@ def test_a_withdrawal_that_is_repeated_is_told_once() -> None:
 
 
 async def test_a_lost_list_is_sent_again(tmp_path: Path) -> None:
-    """When the board has lost something, it gets all lists as they are known."""
+    """When the board has lost a list, it gets all lists in their present state."""
     async with staged(tmp_path, 'listed(item("1"))\nsay("upsert", **item("2"))' + FOR_EVER) as stage:
         await stage.until(lambda: len(stage.shown()) == 2)
         stage.withdraw()

@@ -1,4 +1,4 @@
-"""The actor of a program in virtual time: when it starts again, silence, sleep, and what is stale."""
+"""The actor of a program in virtual time: restarts, silence, sleep, and stale lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Script(ProgramStage):
-    """A program whose processes say the same: after each delay some lines, then they end, or do not."""
+    """A program whose processes send the same lines, each after a delay, and then end or stay silent."""
 
     def __init__(self, *said: tuple[float, bytes], ends: bool = False, **options: Any) -> None:
         super().__init__(VirtualClock(), Longest(), **options)
@@ -70,14 +70,14 @@ class Process:
         return lines
 
     async def remark(self) -> str | None:
-        """Say nothing."""
+        """Return no line of standard error."""
 
     def has_exited(self) -> bool:
-        """Return whether it has, which `receive` says as well."""
+        """Return False; `receive` reports an exit."""
         return False
 
     def ending(self) -> TransportError:
-        """Return how."""
+        """Return the error for the end of the process."""
         return TransportError("it ended with code 0", reason="exited")
 
 
@@ -96,7 +96,7 @@ async def _sleep(seconds: float) -> None:
 
 @pytest.mark.parametrize(("ends", "life_s"), [(True, 0.0), (False, 15.0)], ids=["exit", "silence"])
 async def test_restarts_come_later_and_later(*, ends: bool, life_s: float) -> None:
-    """A restart comes after a second, then two, up to a minute, after exit or silence (faults.md, A19)."""
+    """After exit or silence the delay is a second, then two, up to a minute (faults.md, A19)."""
     script = Script((0.0, listed(item())), ends=ends)
     async with _running(script):
         await _sleep(450.0)
@@ -106,7 +106,7 @@ async def test_restarts_come_later_and_later(*, ends: bool, life_s: float) -> No
 
 
 async def test_a_minute_of_health_makes_the_next_restart_early_again() -> None:
-    """A process that spoke for a minute is started again after a second, whatever was before."""
+    """A process that sent lines for a minute is restarted after a second, whatever happened before."""
     alive = [(10.0, line("alive"))] * 7
     script = Script((0.0, listed(item())), *alive, ends=True)
     async with _running(script):
@@ -116,7 +116,7 @@ async def test_a_minute_of_health_makes_the_next_restart_early_again() -> None:
 
 
 async def test_a_minute_without_a_whole_list_is_no_health() -> None:
-    """A process that only begins a list is started again later and later."""
+    """If processes only begin a list, the delays of their restarts grow."""
     script = Script(*[(10.0, line("begin", id="1"))] * 7, ends=True)
     async with _running(script):
         await _sleep(250.0)
@@ -126,7 +126,7 @@ async def test_a_minute_without_a_whole_list_is_no_health() -> None:
 
 
 async def test_silence_ends_a_process() -> None:
-    """After half of the staleness without a line; what was said stays until it is stale."""
+    """A process ends after half of the staleness without a line; its prices stay until they are stale."""
     script = Script((0.0, listed(item())), (20.0, line("alive")))
     async with _running(script):
         await _sleep(15.5)
@@ -135,7 +135,7 @@ async def test_silence_ends_a_process() -> None:
 
 
 async def test_lines_from_before_a_sleep_of_the_machine_are_not_believed() -> None:
-    """They are as old as the sleep was long: the process is replaced."""
+    """Such lines are as old as the sleep was long, so the process is replaced."""
     script = Script((0.0, listed(item("1"))), (5.0, listed(item("2"))))
     async with _running(script):
         assert isinstance(script.clock, VirtualClock)
@@ -146,7 +146,7 @@ async def test_lines_from_before_a_sleep_of_the_machine_are_not_believed() -> No
 
 
 async def test_a_list_that_is_not_confirmed_is_withdrawn() -> None:
-    """Though its process speaks of another."""
+    """The list is withdrawn although its process confirms another list."""
     script = Script((0.0, listed(item("1"))), *[(10.0, listed(item("2"), name="other"))] * 4)
     async with _running(script):
         await _sleep(29.0)
