@@ -1,4 +1,4 @@
-"""The alerts that rules would have told while a recording was made."""
+"""The alerts that rules would have sent while a recording was made."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ SMALL = [
 
 
 def _large() -> list[Recorded]:
-    """Return bodies of many blocks, some compressible and some not, one of them twice."""
+    """Return bodies of many blocks, some of them compressible; one body is there twice."""
     random = Random(5)
     hard = random.randbytes(300_000)
     return [received(body, float(at)) for at, body in enumerate((hard, bytes(500_000), b"row\n" * 9, hard))]
@@ -81,7 +81,7 @@ def test_recording_is_read_as_written(records: list[Recorded], closed: bool) -> 
 
 
 def test_small_file_cut_at_every_byte() -> None:
-    """All records before the cut are read and nothing else; a cut within the header is no recording."""
+    """All records before the cut are read, and no others; a file cut within its header is refused."""
     pieces = pieces_of(header(), SMALL)
     data = b"".join(pieces)
 
@@ -94,7 +94,7 @@ def test_small_file_cut_at_every_byte() -> None:
 
 
 def test_large_file_cut_or_damaged_at_random_bytes() -> None:
-    """All records before the place are read, also if a record has many blocks, and nothing else."""
+    """All records before the damage are read, and no others, also if a record has many blocks."""
     records = _large()
     pieces = pieces_of(header(), records)
     data, random = b"".join(pieces), Random(7)
@@ -109,7 +109,7 @@ def test_large_file_cut_or_damaged_at_random_bytes() -> None:
 
 
 def test_every_bit_flipped_in_a_small_file() -> None:
-    """All records before the bit are read, and nothing that was not written."""
+    """All records before the bit are read, and no record that was not written."""
     pieces = pieces_of(header(), SMALL)
     data = b"".join(pieces)
 
@@ -122,7 +122,7 @@ def test_every_bit_flipped_in_a_small_file() -> None:
 
 
 def test_every_bit_flipped_in_a_header() -> None:
-    """The header is refused, or its values are those written."""
+    """The header is refused, or its values are those that were written."""
     pieces = pieces_of(header(), SMALL)
 
     for bit in range(8 * len(pieces[0])):
@@ -136,14 +136,14 @@ def test_every_bit_flipped_in_a_header() -> None:
 
 
 def test_other_tools_can_read_and_write_a_recording() -> None:
-    """Lines of JSON and the bodies; the frame may have another level, a checksum and its size."""
+    """A recording is lines of JSON and bodies; its frame may have any level, a checksum and its size."""
     first, second, *body = _content(header(), received(b"Div,Date\n", 0.5)).split(b"\n")
     anew = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_content(header(), *SMALL))
 
     assert (1, "f.csv") == (json.loads(first)["oddsboard_recording"], json.loads(second)["scope"])
     assert [b"Div,Date", b"", b""] == body
     assert (header(), SMALL, Ending.CLOSED) == read(anew)
-    assert Ending.DAMAGED is read(encoded(header(), SMALL) + b"\0")[2]  # it was closed
+    assert Ending.DAMAGED is read(encoded(header(), SMALL) + b"\0")[2]  # a byte after the end
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_body_beyond_the_limit_ends_the_recording() -> None:
 
 @pytest.mark.parametrize("at", [-1.0, 4_102_444_801.0, 1e308])
 def test_time_that_no_clock_shows_is_damage(at: float) -> None:
-    """What happened at no time of this century cannot be played, and its clock could not be shown."""
+    """A record with a time outside this century cannot be played, and its clock could not be shown."""
     with pytest.raises(ConfigError, match="started_at"):
         read(encoded(header(started_at=at), SMALL))
 

@@ -106,8 +106,8 @@ def _played(path: Path) -> Playback:
 async def test_final_content_is_that_of_the_recording(
     tmp_path: Path, records: list[object], speed: str
 ) -> None:
-    """At any speed the final board is equal, with its rejections and withdrawals, and it stays."""
-    path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
+    """At any speed the final board is equal, with its rejections and withdrawals, and stays so."""
+    path = write(tmp_path / "feed.rec.zst", header(), *records)  # the objects are Recorded
     expected = _matches(_played(path), ALDER.id)
 
     async with _running(tmp_path, path, f"speed = {speed}", tick_s=TICK_S) as service:
@@ -133,7 +133,7 @@ async def test_recording_is_played_at_its_speed(tmp_path: Path) -> None:
 
 
 async def test_recording_that_is_over_says_so(tmp_path: Path) -> None:
-    """Its last prices stay; the state, the last error and a line of the log say that they are not live."""
+    """The last prices stay; the state, the last error and a line of the log say that they are not live."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
     with capture_logs() as lines:
@@ -149,7 +149,7 @@ async def test_recording_that_is_over_says_so(tmp_path: Path) -> None:
 
 
 async def test_loop_begins_again(tmp_path: Path) -> None:
-    """After its end the recording begins again: it is never over, and the board is never empty."""
+    """After its end the recording begins again: it never ends, and the board is never empty."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
     async with _running(tmp_path, path, "loop = true", tick_s=TICK_S) as service:
@@ -238,12 +238,12 @@ def _recorded(folder: Path, *bodies: bytes, **options: Any) -> Path:
 
 
 def _market_prices(of: VirtualService | Playback, bookmaker: BookmakerId = CEDAR) -> dict[str, float]:
-    """Return the first price of each market of the one match."""
+    """Return the first price of each market of the only match."""
     return {str(match.market): match.prices[0] for match in _matches(of, bookmaker)}
 
 
 async def test_markets_of_a_recording_are_shown(tmp_path: Path) -> None:
-    """Each has the recorded prices, changes with them, and leaves with them."""
+    """Each market has the recorded prices, changes with them, and leaves with them."""
     path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL, one_match("1.94"))
 
     async with _running(tmp_path, path, OTHERS) as service:
@@ -257,7 +257,7 @@ async def test_markets_of_a_recording_are_shown(tmp_path: Path) -> None:
 
 
 async def test_1x2_alone_is_shown_unless_markets_are_named(tmp_path: Path) -> None:
-    """Whatever the recording has; the matches of 1X2 do not differ in any field."""
+    """The recording may have other markets; the 1X2 matches are the same with and without them."""
     path, found = _recorded(tmp_path, one_match("1.90"), one_match("1.92"), NO_TOTAL), []
     for options in ("", OTHERS):
         async with _running(tmp_path, path, options) as service:
@@ -271,7 +271,7 @@ async def test_1x2_alone_is_shown_unless_markets_are_named(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("speed", ["7.0", '"max"'])
 async def test_final_markets_are_those_of_the_recording(tmp_path: Path, speed: str) -> None:
-    """At any speed, of a source with every kind of market, and they stay."""
+    """At any speed, the final markets of a source with every kind of market are shown, and stay."""
     out, kinds = tmp_path / "out", ", ".join(f'"{kind}"' for kind in Kind)
     markets = f"markets = [{kinds}]"
     async with configured(tmp_path, CONFIG.replace("seed = 7", f"seed = 7\n{markets}"), out=out):
@@ -289,7 +289,7 @@ async def test_final_markets_are_those_of_the_recording(tmp_path: Path, speed: s
 
 
 async def test_fresh_list_has_all_markets(tmp_path: Path) -> None:
-    """A bookmaker that requests one gets the markets of the recording's present moment."""
+    """A bookmaker that requests a fresh list gets the markets of the recording's present moment."""
     path = _recorded(tmp_path, one_match("1.90"), one_match("1.92"))
 
     async with _running(tmp_path, path, OTHERS) as service:
@@ -329,7 +329,7 @@ async def test_a_market_is_shown_if_both_sources_believe_its_sum(
 async def test_rule_of_handicaps_in_play_is_that_of_the_recorded_source(
     tmp_path: Path, kind: str, key: str, *, from_now: bool
 ) -> None:
-    """A bookmaker's handicap counts from the bet on, that of a venue the whole score."""
+    """A bookmaker's handicap counts goals after the bet; the handicap of a venue counts the whole score."""
     venue = RecordedBookmaker(BookmakerId("one"), None, key, 0)
     options = {**RECORDED_MARKETS, "kind": kind}
     path = write(tmp_path / "feed.rec.zst", header(kind=kind, options=options, bookmakers=(venue,)))
@@ -341,7 +341,7 @@ async def test_rule_of_handicaps_in_play_is_that_of_the_recorded_source(
 
 
 def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
-    """The error names it, the recording, and the markets that there are."""
+    """The error names the market, the recording, and the markets that the recording has."""
     path = _recorded(tmp_path, one_match())
     file = _config(tmp_path, path, 'markets = ["over_under", "btts"]')
 
@@ -354,7 +354,7 @@ def test_market_that_was_not_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_check_of_a_configuration_lists_markets_of_a_recording(tmp_path: Path) -> None:
-    """The check lists the markets that its source read, and the shown ones among them."""
+    """The check lists the markets that the recorded source read, and the markets that are shown."""
     file = _config(tmp_path, _recorded(tmp_path, one_match()), 'markets = ["over_under"]')
 
     has = "recording of football_data: bookmakers B365; markets 1x2, over_under, asian_handicap"
@@ -362,7 +362,7 @@ def test_check_of_a_configuration_lists_markets_of_a_recording(tmp_path: Path) -
 
 
 async def test_recording_of_an_earlier_release_has_1x2_alone(tmp_path: Path) -> None:
-    """It has no option `markets`: it plays as it did, and other markets cannot be asked of it."""
+    """Such a recording has no option `markets`: it plays as before, and has no other markets."""
     path = write(tmp_path / "feed.rec.zst", header(bookmakers=(ALDER,)), received(one_match(), 0.0))
 
     async with _running(tmp_path, path, "") as service:

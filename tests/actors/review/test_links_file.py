@@ -1,4 +1,4 @@
-"""The file of links by hand: what is read, and that every error names table and value."""
+"""The file of links by hand: its tables, and errors that name table and value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAGUE = '[[league]]\nsame = ["a:Premier League", "b:soccer_epl"]\n'
 PAIR = 'events = ["a:E0-1", "b:x.~_9"]\nreason = "seen"\n'
 LISTED = 'home = "Leeds"\naway = ["Hull", "Kingston"]\nday = [2026-08-15, "2026-08-16"]\n'
 
-# What the file says, and what the error must contain.
+# The text of the file, and the text that the error must contain.
 INVALID = {
     "not TOML": ("[[team", "TOML"),
     "a number of too many digits": (f"[[must]]\nreason = {'9' * 5000}", "TOML"),
@@ -153,7 +153,7 @@ def test_every_table_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [document("docs/configuration.md"), links_file.__doc__])
 def test_the_documented_file_is_valid(text: str) -> None:
-    """The examples in docs/configuration.md and in the module have one of each table."""
+    """The examples in docs/configuration.md and in the module each have one entry of every table."""
     example = "[[team]]" + text.partition("[[team]]")[2].partition("```")[0]
 
     found = links_file.parse(example)
@@ -163,7 +163,7 @@ def test_the_documented_file_is_valid(text: str) -> None:
 
 
 def test_file_of_an_editor_that_marks_utf_8_is_read(tmp_path: Path) -> None:
-    """Such as Windows' Notepad, which puts three bytes before the text."""
+    """Such an editor is Windows' Notepad, which puts three bytes before the text."""
     path = tmp_path / "links.toml"
     path.write_text(TEAM, "utf-8-sig")
 
@@ -171,13 +171,13 @@ def test_file_of_an_editor_that_marks_utf_8_is_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_says_nothing() -> None:
-    """It is valid, and may say that this is meant."""
+    """An empty file is valid, and `none` may say that it is empty on purpose."""
     assert Overrides() == links_file.parse("")
     assert Overrides(none=True) == links_file.parse("none = true")
 
 
 def test_a_pair_has_its_names_and_days() -> None:
-    """A value is of both events, or a list has that of the first and of the second."""
+    """A single value is for both events; a list has the values of the first and the second event."""
     (pair,) = links_file.parse(f"[[must]]\n{PAIR}{LISTED}").must
 
     assert (
@@ -187,7 +187,7 @@ def test_a_pair_has_its_names_and_days() -> None:
 
 
 def test_one_id_may_be_of_two_matches() -> None:
-    """With names and days these decide, so that the same ids may be linked and kept apart."""
+    """If pairs have names and days, these decide, so the same ids may be linked and kept apart."""
     again = LISTED.replace("2026-08", "2026-09")
     found = links_file.parse(f"[[must]]\n{PAIR}{LISTED}[[must_not]]\n{PAIR}{again}[[must_not]]\n{PAIR}")
 
@@ -195,7 +195,7 @@ def test_one_id_may_be_of_two_matches() -> None:
 
 
 def test_one_name_may_be_two_teams_of_two_countries() -> None:
-    """The spelling is taken once a country."""
+    """Each country may use the spelling for one team."""
     chile = '[[team]]\nname = "Odense"\nalso = ["Viña"]\ncountry = "Chile"\n'
 
     assert 2 == len(links_file.parse(TEAM + chile).teams)
@@ -203,7 +203,7 @@ def test_one_name_may_be_two_teams_of_two_countries() -> None:
 
 @pytest.mark.parametrize("case", INVALID)
 def test_an_error_names_file_table_and_value(tmp_path: Path, case: str) -> None:
-    """It is one line with the path of the file."""
+    """The error is one line and begins with the path of the file."""
     text, expected = INVALID[case]
     path = tmp_path / "links.toml"
     path.write_text(text, "utf-8")
@@ -218,7 +218,7 @@ def test_an_error_names_file_table_and_value(tmp_path: Path, case: str) -> None:
 
 @pytest.mark.parametrize("content", [None, b"\xff", b"#" * (MAX_BYTES + 1)])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
-    """A missing file, and one in another encoding, are errors of the configuration."""
+    """A missing file, a file in another encoding and a file too large are errors of the configuration."""
     path = tmp_path / "links.toml"
     if content is not None:
         path.write_bytes(content)
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe that nobody writes to, or a folder."""
+    """This holds for a pipe that nobody writes to, and for a folder."""
     path = tmp_path / "links.toml"
     os.mkfifo(path)
 
@@ -238,7 +238,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_an_alias_of_a_country_is_one_in_its_leagues() -> None:
-    """As the country is written, or an adjective of it; in leagues of other countries it is none."""
+    """The country may be a name or an adjective; in leagues of other countries the alias does not count."""
     here = [event("a", "Qwertz", league="Danish Superliga"), event("b", "Yxcv", league="Danish Superliga")]
     for country, rules in (("Denmark", [Rule.SAME]), ("danish", [Rule.SAME]), ("Norway", [])):
         team = f'[[team]]\nname = "Qwertz"\nalso = ["Yxcv"]\ncountry = "{country}"'
@@ -252,7 +252,7 @@ def test_an_alias_of_a_country_is_one_in_its_leagues() -> None:
     | st.lists(st.sampled_from([TEAM, LEAGUE, PAIR, LISTED, "[[must]]\n", "=", "[", '"'])).map("".join)
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Nothing but an error of the configuration is raised."""
+    """The parser raises only errors of the configuration."""
     try:
         found = links_file.parse(text)
     except ConfigError:

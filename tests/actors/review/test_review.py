@@ -1,4 +1,4 @@
-"""What the operator asks and says: surveys, what is absent, suggestions, and the linker's turn."""
+"""The operator's questions and decisions: surveys, absent names, suggestions, and the linker's turn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def event(source: str, home: str, away: str, start: int = NOON, league: str = "C
 
 
 def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Suggestion]:  # noqa: B008
-    """Return what is suggested about these events."""
+    """Return the suggestions about these events."""
     linker = Review(overrides).new_matcher()
     run_now(linker.update(events))
     by_key = {candidate.key: candidate for candidate in events}
@@ -50,7 +50,7 @@ def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Sugges
 
 
 def linked_board() -> LinkedBoard:
-    """Return a board with one linked fixture and one of its own."""
+    """Return a board with one linked fixture, and one fixture of a single event."""
     board = LinkedBoard()
     board.apply(
         batch([match("a"), match("c", home="Else")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH)
@@ -60,7 +60,7 @@ def linked_board() -> LinkedBoard:
 
 
 def test_a_suggested_text_links_what_it_is_about() -> None:
-    """Pasted into the file, it makes the two one match."""
+    """When the text is pasted into the file, the two events become one match."""
     a = event("one", DERBY, "Kingston Town")
     b = event("two", "Derby", "Hull", NOON + 4 * 3600)
     (suggestion,) = suggested(a, b)
@@ -72,7 +72,7 @@ def test_a_suggested_text_links_what_it_is_about() -> None:
 
 
 def test_suggested_texts_can_be_added_all_at_once() -> None:
-    """A name is in one table of the file only: where it has one already, the other name is a comment."""
+    """A name is in one table of the file only: if a table has it already, the text is a comment."""
     some = [
         event("one", DERBY, "Kingston Town"),
         event("two", "Derby", "Hull", NOON + 4 * 3600),
@@ -92,7 +92,7 @@ def test_suggested_texts_can_be_added_all_at_once() -> None:
 
 
 def test_suggestions_are_made_in_slices() -> None:
-    """However many pairs are not linked, few of them are worked on at once, and few texts are made."""
+    """However many pairs are not linked, each step works on few of them, and few texts are made."""
     some = [event("one", DERBY, "Kingston Town"), event("two", "Derby", "Hull", NOON + 4 * 3600)]
     by_key, asked, most = {candidate.key: candidate for candidate in some}, 0, 0
     (pair,) = [suggestion.abstention for suggestion in suggested(*some)]
@@ -116,7 +116,7 @@ def test_suggestions_are_made_in_slices() -> None:
 
 
 def test_no_text_makes_one_match_of_the_womens_and_the_mens() -> None:
-    """It is told, but what would link the two must be written by hand."""
+    """The pair is reported, but the operator must write a text for it by hand."""
     a = event("one", "Arsenal Women", "Everton Women", league="England - Championship")
     b = event("two", "Arsenal", "Everton", league="England - Championship")
     found = [
@@ -128,11 +128,11 @@ def test_no_text_makes_one_match_of_the_womens_and_the_mens() -> None:
 
 @pytest.mark.parametrize("reason", [Objection.NAME, Objection.LEAGUE])
 def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) -> None:
-    """Its gain is that of both, and the file would refuse a spelling that is there twice."""
+    """Equal texts are suggested once, with the gain of both; the file would refuse a repeated spelling."""
     a = event("one", "Qarvik", "Everton", league="Superliga")
     b = event("two", "Zumala Tor", "Everton", league="Liga")
     (suggestion,) = suggested(a, b)
-    a, b = replace(a, away="Zorbo"), replace(b, away="Alpha")  # as unlike as the homes
+    a, b = replace(a, away="Zorbo"), replace(b, away="Alpha")  # these names differ as much as the homes
     evidence = replace(suggestion.abstention.evidence, away=suggestion.abstention.evidence.home)
     found = replace(suggestion.abstention, reason=reason, evidence=evidence)
 
@@ -141,7 +141,7 @@ def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) ->
 
 
 def test_a_doubt_of_the_table_of_clubs_is_suggested() -> None:
-    """Two clubs by the table do not play one opponent at one minute: a row may be wrong."""
+    """Two clubs of the table do not play one opponent at one minute, so a row may be wrong."""
     a = event("one", "Vitoria SC", "Sporting Braga", league="Portugal - Primeira Liga")
     b = event("two", "Vitoria FC", "Sporting Braga", league="Portugal - Primeira Liga")
     (suggestion,) = suggested(a, b)
@@ -156,7 +156,7 @@ def test_a_doubt_of_the_table_of_clubs_is_suggested() -> None:
 
 
 def test_no_league_is_suggested_by_a_label_of_several_countries() -> None:
-    """It would make all of a source's "Premier League" Egyptian."""
+    """Such a text would make all matches in a source's "Premier League" Egyptian."""
     a = event("one", "Zamalek", "Everton", league="Premier League")
     b = event("two", "Zamalek", "Al Ahly", league="Egypt - Premier League")
     c = replace(b, away="Everton", league="England - Premier League")
@@ -168,7 +168,7 @@ def test_no_league_is_suggested_by_a_label_of_several_countries() -> None:
 
 
 def test_no_text_makes_leagues_of_two_countries_one() -> None:
-    """All matches of both with the same names would be one, at any prices: it is a comment."""
+    """Such a text would link all matches of equal names, at any prices, so it is only a comment."""
     a = event("one", "AEK", "Aris", league="Greece - Super League")
     b = event("two", "AEK", "Aris", league="Cyprus - First Division")
     swapped = event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")
@@ -181,7 +181,7 @@ def test_no_text_makes_leagues_of_two_countries_one() -> None:
 
 
 def test_suggested_leagues_together_are_of_one_country() -> None:
-    """Two texts that each join a label with that of another country would make the two countries' one."""
+    """Two texts that join one label with leagues of two countries would make these leagues one."""
     cup = event("one", "Zamalek", "Everton", league="Copa Libertadores")
     there = [
         event("two", "Zamalek", "Everton", league=f"{name} - Superliga") for name in ("Serbia", "Albania")
@@ -200,7 +200,7 @@ def test_suggested_leagues_together_are_of_one_country() -> None:
 
 
 def test_a_pair_is_suggested_with_its_names_and_days() -> None:
-    """What both sources say alike is there once; without a kick-off the pair is by id."""
+    """A value on which both sources agree is there once; without a kick-off the pair is by id."""
     a = event("one", "Leeds", "Hull", NOON)
     b = event("two", "Leeds", "Hull City", NOON + 2 * 86_400)
 
@@ -233,7 +233,7 @@ def test_a_pair_is_suggested_with_its_names_and_days() -> None:
 def test_an_explanation_has_the_decision_against_it(
     rule: Rule | None, reason: Objection | None, table: str
 ) -> None:
-    """Of a link by hand it is that link, with names and day; nothing links what no text should."""
+    """For a link by hand it is the link's own text, with names and day; some pairs get no text at all."""
     a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull")
     matcher = Review().new_matcher()
     run_now(matcher.update([a, b]))
@@ -245,7 +245,7 @@ def test_an_explanation_has_the_decision_against_it(
 
 
 def test_decisions_that_may_have_outlived_their_match_are_told() -> None:
-    """Those by id alone in any case, a link if its events are days or a class apart by now."""
+    """A decision by id alone is reported, and so is a link whose events are days or a class apart now."""
     a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull", NOON + 38 * 86_400)
     c, d = event("three", "Qwertz", "Asdf"), event("four", "Yxcv", "Jklm")
     listed = tuple(Listing(some.home, some.away, NOON // 86_400 * 86_400) for some in (c, d))
@@ -271,12 +271,12 @@ def test_decisions_that_may_have_outlived_their_match_are_told() -> None:
     ],
 )
 def test_leagues_of_two_countries_are_told(leagues: tuple[tuple[str, ...], ...], count: int) -> None:
-    """The operator may overrule the table, and is warned; tables with a label in common are one."""
+    """The operator may overrule the table, and is warned; tables with a label in common are one table."""
     assert count == len([*mixed(Overrides(leagues=leagues))])
 
 
 def test_what_is_swapped_has_no_text_and_comes_last() -> None:
-    """Home and away the other way round is never linked."""
+    """Two events with home and away exchanged are never linked."""
     found = suggested(
         event("one", "Leeds", "Hull"),
         event("two", "Hull", "Leeds"),
@@ -289,14 +289,14 @@ def test_what_is_swapped_has_no_text_and_comes_last() -> None:
 
 
 def test_what_must_not_be_linked_is_not_suggested() -> None:
-    """The operator has decided already."""
+    """The operator has already decided about the pair."""
     a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull")
 
     assert [] == suggested(a, b, overrides=Overrides(must_not=(Pair(a.key, b.key, "the reserves"),)))
 
 
 def test_what_is_not_on_the_board_is_noted() -> None:
-    """Teams, leagues and events, each with its table and number."""
+    """Teams, leagues and events are noted, each with its table and number."""
     here, away = ("two", "a"), ("two", "z")
     keys = [EventKey(SourceName(source), SourceMatchId(name)) for source, name in (here, away)]
     overrides = Overrides(
@@ -311,7 +311,7 @@ def test_what_is_not_on_the_board_is_noted() -> None:
 
 
 def test_a_link_is_counted_whichever_event_came_first() -> None:
-    """The rule is that of the link, though the fixture began with the event that has it."""
+    """The rule is the rule of the link, although the event that has it began the fixture."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.link()
@@ -322,12 +322,12 @@ def test_a_link_is_counted_whichever_event_came_first() -> None:
 
 
 def test_fixtures_and_links_are_counted_by_rule() -> None:
-    """Those of one event as well."""
+    """Fixtures of one event are counted as well."""
     assert Counts(2, 1, 0, {Rule.SAME_NAMES: 1}) == run_now(counts(linked_board().state))
 
 
 async def test_a_survey_is_of_the_linker_that_is_there() -> None:
-    """Without one there is none, and what was found by another file of links is forgotten."""
+    """Without a linker there is no survey; a survey made with another file of links is dropped."""
     board, review = linked_board(), Review()
     without = await review.all(board.snapshot)
     review.matcher = review.new_matcher()
@@ -345,7 +345,7 @@ async def test_a_survey_is_of_the_linker_that_is_there() -> None:
 
 
 async def test_a_survey_holds_for_ten_times_as_long_as_it_took() -> None:
-    """A large board changes while it is surveyed: each question would begin anew."""
+    """A large board changes during a survey, so otherwise each question would need a new survey."""
     board, now = linked_board(), iter([0.0, 5.0, 54.0, 56.0, 57.0])
     review = Review(now=lambda: next(now))
     review.matcher = review.new_matcher()
@@ -359,7 +359,7 @@ async def test_a_survey_holds_for_ten_times_as_long_as_it_took() -> None:
 
 
 async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
-    """Asked for while these are linked anew, it does not take the few that are there for all."""
+    """A survey requested while events are linked anew does not count only the events linked so far."""
     board, review = linked_board(), Review()
     linker = review.matcher = review.new_matcher()
     found: list[Survey | None] = []
@@ -378,7 +378,7 @@ async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
 
 
 async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None:
-    """It may have come to the board just now."""
+    """The event may have come to the board just now."""
     review, known = Review(), event("one", "Leeds", "Hull")
     review.matcher = review.new_matcher()
     run_now(review.matcher.update([known]))
@@ -387,7 +387,7 @@ async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None
 
 
 async def test_explanation_speaks_of_the_prices_on_the_board() -> None:
-    """Also while the matcher still has those with which an event came."""
+    """This holds although the matcher still has the prices with which an event came."""
     board, review = LinkedBoard(), Review()
     board.apply(
         batch([match("a")], bookmaker=ALDER), batch([match("b", prices=(30.0, 9.0, 1.05))], bookmaker=BIRCH)

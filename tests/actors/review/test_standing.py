@@ -1,4 +1,4 @@
-"""Likely links whose prices agreed for long: since when, and the spellings that they suggest."""
+"""Likely links whose prices agreed for long: their begin, and the spellings that they suggest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PRICES, APART = (2.0, 3.5, 4.0), (2.6, 3.4, 2.8)
 
 
 class _Looking:
-    """A board with one match at two sources, and what is remembered of their link."""
+    """A board with one match at two sources, and the memory of their link."""
 
     def __init__(self) -> None:
         self.board, self.standing, self.mono = LinkedBoard(), StandingLinks(), 0.0
@@ -38,14 +38,14 @@ class _Looking:
     def relist(
         self, prices: Sequence[float] = PRICES, home: str = "Qwertzy", away: str = "Brondby"
     ) -> None:
-        """List and link the match; the second source has the home team as Qwertz."""
+        """List and link the match; the home team of the second source is Qwertz."""
         ours = match("a", home=home, away=away, league=LEAGUE, prices=prices)
         theirs = match("b", home="Qwertz", away="Brondby", league=LEAGUE, prices=PRICES)
         self.board.apply(batch([ours], bookmaker=ALDER), batch([theirs], bookmaker=BIRCH))
         self.board.link()
 
     def look(self, after_s: float = LOOK_S) -> list[float]:
-        """Look so much later, and return since when the links stand that are suggested."""
+        """Look after `after_s` seconds; return since when each suggested link stands."""
         self.mono += after_s
         now = Instant(self.mono, 1e9 + self.mono)
         run_now(self.standing.look(self.board.state, now))
@@ -58,7 +58,7 @@ class _Looking:
 
 
 def test_a_link_that_stood_for_an_hour_is_suggested() -> None:
-    """Its prices agreed at every look since then."""
+    """The prices agreed at every look in this hour."""
     looking = _Looking()
 
     assert [[], [], [LOOK_S]] == [looking.look(), looking.look(HOUR - 1), looking.look(LOOK_S)]
@@ -69,7 +69,7 @@ def test_a_link_that_stood_for_an_hour_is_suggested() -> None:
     [{"prices": APART}, {"home": "Qwertzz"}, {"home": "Qwertz"}, {"home": "Else", "away": "Other"}],
 )
 def test_the_hour_begins_anew_when_prices_part_or_names_change(change: dict[str, Any]) -> None:
-    """Another name is another link, and a name that is the same needs no line."""
+    """Another name makes another link, and equal names need no suggestion."""
     looking = _Looking()
     looking.look()
     looking.relist(**change)
@@ -82,7 +82,7 @@ def test_the_hour_begins_anew_when_prices_part_or_names_change(change: dict[str,
 
 
 def test_it_looks_once_a_minute() -> None:
-    """A look at a large board takes time that the linker has other use for."""
+    """A look at a large board takes time that the linker needs for other work."""
     looking = _Looking()
     looking.look()
     looking.relist(prices=APART)
@@ -93,7 +93,7 @@ def test_it_looks_once_a_minute() -> None:
 
 
 def test_a_standing_link_is_suggested_as_a_spelling() -> None:
-    """Pasted, it makes the names the same; a name that has a table already is a comment."""
+    """The pasted text makes the names the same; for a name that has a table the text is a comment."""
     looking = _Looking()
     looking.look()
     looking.look(HOUR)
@@ -124,7 +124,7 @@ def test_a_standing_link_is_suggested_as_a_spelling() -> None:
 def test_no_spelling_is_another_class_or_another_club(
     ours: tuple[str, str], theirs: tuple[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    """Nor are names of which both teams have one word more: it may be a mark of class."""
+    """If both teams have one word more, no spelling is suggested either: it may be a mark of class."""
     a, b = event("a", *ours), event("b", *theirs)
 
     assert expected == [*spellings(a, b)]

@@ -35,7 +35,7 @@ def test_delays_fill_the_whole_range() -> None:
 
 
 def test_a_share_of_the_delay_may_be_certain() -> None:
-    """For what is costly to begin: with a first delay of its own, and half of each that is not random."""
+    """An attempt that costs much has its own first delay, and half of each delay is not random."""
     seeds = range(200)
     delays = [_bounds(Backoff(60.0, Random(seed), base_s=1.0, least_share=0.5), 7)[::6] for seed in seeds]
     first, last = (sorted(column) for column in zip(*delays, strict=True))
@@ -49,7 +49,7 @@ def test_a_share_of_the_delay_may_be_certain() -> None:
 @example([(True, 1.0), (False, 1.0)] * 40)
 @settings(max_examples=300, derandomize=True)
 def test_every_bound_is_that_of_the_model(history: list[tuple[bool, float]]) -> None:
-    """min(cap, 0.5 * 2**n), where n counts the failures since the last 60 s of success, first to last."""
+    """The bound is min(cap, 0.5 * 2**n), where n counts the failures since the last 60 s of success."""
     backoff = Backoff(30.0, Highest())
     now, failures = 0.0, 0
     good_since: float | None = None

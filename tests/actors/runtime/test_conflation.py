@@ -100,7 +100,7 @@ def test_merged_batch_has_the_effect_of_all(
 def test_batches_in_the_wrong_order_are_reordered(
     shown: list[Match], steps: list[tuple[str, list[Match], set[str]]], at: int
 ) -> None:
-    """Two neighbours that arrive in the wrong order have the same effect as in the right one."""
+    """Two neighbouring batches have the same effect in the wrong order as in the right order."""
     before = Listed("list-0", _prices(shown), 0.0)
     batches = _batches(steps)
     at %= len(batches)
@@ -127,7 +127,7 @@ def test_withdrawal_is_no_confirmation() -> None:
 
 
 def test_image_stays_an_image() -> None:
-    """Whatever is merged into it, it stays an image, which is never suspect."""
+    """Whatever is merged into an image, it stays an image, and an image is never suspect."""
     old = batch([match("a"), match("b")], is_image=True)
     change = batch(removals=_removals("a"), complete=False, received_mono=1.0)
     confirmation = batch(complete=False, received_mono=1.0)
@@ -139,7 +139,7 @@ def test_image_stays_an_image() -> None:
 
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_change_of_another_list_is_not_merged(*, is_complete: bool) -> None:
-    """What it changes is not the list that waits, which therefore no longer holds."""
+    """The change belongs to another list, so the waiting list no longer holds."""
     waiting = batch([match("a")], list_id="list-1", complete=is_complete)
     newer = batch([match("b")], list_id="list-2", complete=False, received_mono=1.0)
 
@@ -208,7 +208,7 @@ def _received(mono: float) -> Document:
 def test_newer_of_two_whole_deliveries_counts() -> None:
     """A document, a complete list and a withdrawal each replace an older delivery, whatever it is.
 
-    Of two at one instant the later arrival counts.
+    Of two deliveries at one instant, the later arrival counts.
     """
 
     def complete(mono: float) -> Batch:

@@ -12,7 +12,7 @@ LOG = structlog.get_logger()
 
 
 def test_followers_and_the_log_have_the_same_fields() -> None:
-    """With those that the logger has bound, in one order; who has left hears nothing more."""
+    """Fields that the logger has bound are included, in one order; a follower that left hears no more."""
     heard: list[Transition] = []
     bound = LOG.bind(actor="source:feed", source="feed")
     with capture_logs() as lines:
@@ -39,7 +39,7 @@ def test_followers_hear_what_the_level_of_the_log_hides() -> None:
 
 
 def test_followers_get_no_secret_and_no_exception() -> None:
-    """An alert may leave the machine: secrets are masked in texts and in what lists contain."""
+    """An alert may leave the machine, so secrets are masked in texts and in lists."""
     heard: list[Transition] = []
     crash = ValueError("https://host/?key=hunter2")
     conceal(("hunter2",))
@@ -64,7 +64,7 @@ def test_followers_get_no_secret_and_no_exception() -> None:
     ],
 )
 def test_a_transition_names_what_it_is_about(kind: str, fields: dict[str, object], subject: str) -> None:
-    """The most precise thing among its fields, otherwise the part of the service."""
+    """The subject is the most precise name among the fields, otherwise the part of the service."""
     heard: list[Transition] = []
     with capture_logs(), followed(heard.append):
         announce(LOG, kind, **fields)
@@ -73,6 +73,6 @@ def test_a_transition_names_what_it_is_about(kind: str, fields: dict[str, object
 
 
 def test_every_kind_has_a_level_of_the_log() -> None:
-    """Or several, of which each line says one."""
+    """A kind may have several levels, of which each line has one."""
     levels = {level for fact in FACTS.values() for level in fact.level.split(" or ")}
     assert {"debug", "info", "warning", "error", "critical"} == levels

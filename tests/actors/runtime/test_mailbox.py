@@ -47,7 +47,7 @@ def drained(box: Box) -> list[Item]:
 
 
 def test_merged_items_are_counted() -> None:
-    """Received counts all items, conflated the merged ones, depth the waiting keys."""
+    """`received` counts all items, `conflated` the merged items, and `depth` the waiting keys."""
     box = filled("a", "b", "a", "a")
 
     assert (4, 2, 2) == (box.received, box.conflated, box.depth)

@@ -18,7 +18,7 @@ def _crash(guard: PoisonGuard, list_id: ListId) -> bool:
 
 
 def test_only_a_list_that_was_begun_is_the_cause_of_a_crash() -> None:
-    """A new instance gets the cause once; a list that ended, or was refused, is none."""
+    """A new instance gets the cause once; a list that ended, or that was refused, is not a cause."""
     guard = PoisonGuard()
     seen = []
     for _ in range(2):

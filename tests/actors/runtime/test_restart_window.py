@@ -1,4 +1,4 @@
-"""The restart window: the limit as in OTP, quarantines that double, models of it and of delays."""
+"""The restart window: a limit as in OTP, and quarantines that double, compared with a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actors.runtime.backoff import RestartWindow
 
-# In halves of a second, so that sums are exact and hit the edges of the windows.
+# These are halves of a second, so that sums are exact and hit the edges of the windows.
 GAPS = st.lists(
     st.one_of(st.integers(0, 80), st.sampled_from([119, 120, 121, 1199, 1200, 1201])), max_size=25
 )
@@ -50,7 +50,7 @@ def test_every_verdict_equals_the_model(gaps: list[int]) -> None:
 
 
 def test_quarantine_by_order_counts_like_any_other() -> None:
-    """It has its probation and doubles the next; ten minutes without a crash reset the duration."""
+    """Such a quarantine has a probation and doubles the next; ten crash-free minutes reset the duration."""
     window = RestartWindow()
     found = [window.quarantined(0.0), window.crashed(100.0), window.quarantined(300.0)]
 

@@ -89,7 +89,7 @@ async def test_actor_is_waiting_before_its_start() -> None:
     ],
 )
 async def test_crash_restarts_a_fresh_instance_at_once(failure: Failure, error: str) -> None:
-    """Another instance runs at the same moment, and the record has the error; a return is one."""
+    """Another instance runs at the same moment, and the record has the error; a return is an error too."""
     start = Once(7.0, failure)
     spec = ChildSpec(ActorStatus("a"), start)
 

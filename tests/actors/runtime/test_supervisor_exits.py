@@ -52,9 +52,9 @@ class Staying:
 @pytest.mark.parametrize("where", ["start", "itself", "beside", "task"])
 @pytest.mark.parametrize("error", EXITS, ids=lambda error: type(error).__name__)
 async def test_exit_is_a_crash_of_one_actor(error: BaseException, where: str) -> None:
-    """A fresh instance replaces it, the log names actor and exception, other actors are not affected.
+    """A fresh instance replaces the actor, the log names the exception, other actors are not affected.
 
-    Also if it is raised while the instance is made.
+    This holds also if the exception is raised while the instance is made.
     """
     other = ChildSpec(ActorStatus("other"), Staying)
     leaving = ActorStatus("leaving")

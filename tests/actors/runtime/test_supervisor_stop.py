@@ -83,7 +83,7 @@ async def test_children_start_in_order_and_stop_in_reverse() -> None:
 
 
 async def test_leaves_stop_together_and_first() -> None:
-    """Of children on which nothing depends none waits for another; then the others stop in reverse."""
+    """Children on which no other child depends stop together; then the others stop in reverse."""
     journal: Journal = []
     leaves = [msgspec.structs.replace(_orderly(name, journal, 1.5), is_leaf=True) for name in "cd"]
 

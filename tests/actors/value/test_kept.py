@@ -1,4 +1,4 @@
-"""Kept values: the same as those computed at once, whatever changes and however time passes."""
+"""Kept values: equal to values that are computed anew, whatever changes and however time passes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRICES = [(2.0, 3.6, 4.0), (2.2, 3.4, 3.8), (1.9, 3.8, 4.3)]
 
 
 def test_kept_values_are_those_of_the_present() -> None:
-    """After a price, a confirmation, a failed attempt, or only time; until the kick-off and after."""
+    """This holds after a price, a confirmation, a failed attempt or a wait, before and after kick-off."""
     random, offers = Random(1), {f"b{number}": Offer(PRICES[number % 3]) for number in range(6)}
     terms = terms_of(offers)
     kept, fixture, now = KeptValues(terms), fixture_of(offers), NOW
@@ -45,7 +45,7 @@ def test_kept_values_are_those_of_the_present() -> None:
 
 
 def test_values_of_gone_fixtures_are_dropped() -> None:
-    """Those of the oldest, if more than twice as many are kept as the board has, and a slice."""
+    """The oldest are dropped if more fixtures are kept than twice those of the board, plus a slice."""
     offers = {"b0": Offer(PRICES[0])}
     kept, fixture, books = KeptValues(terms_of(offers)), fixture_of(offers), books_of(offers)
     first = replace(fixture, id=FixtureId("0"))

@@ -1,4 +1,4 @@
-"""The record of values: on real seasons as an independent script has it, and its groups by hand."""
+"""The record of values: equal to an independent script's on real seasons; its groups checked by hand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EARLY_MS, LATE_MS, KICK_OFF_MS = 0, 7_200_000, 10_800_000
 
 
 def _past(lines: Lines, gaps: tuple[Break, ...] = ()) -> Past:
-    """Return a match whose bookmakers have prices from these milliseconds on, which are its versions."""
+    """Return a match with these prices; the millisecond from which a price holds gives its version."""
     names = [BookmakerId(name) for name in lines]
     links = tuple(Link(SourceName(name), SourceMatchId("m1"), Rule.SAME, Certainty.SURE) for name in names)
     points = {
@@ -60,7 +60,7 @@ def _terms(*names: str, company: str = "", min_ev: float = 0.0) -> FlagTerms:
 @pytest.mark.recordings
 @pytest.mark.parametrize("path", SEASONS, ids=[path.stem for path in SEASONS])
 def test_record_of_a_season_is_that_of_the_script(path: Path) -> None:
-    """Number, mean expected value, mean closing line value and its error of each bookmaker, to 1e-9."""
+    """Numbers, mean expected values, mean closing line values and their errors agree, to 1e-9."""
     names, rows = read(path)
     terms, found = _terms(*map(str.lower, names)), list[Judged]()
     for number, row in enumerate(rows):
@@ -103,7 +103,7 @@ OTHERS: Lines = {name: [(0, FAIR)] for name in ("b", "c", "d")}
     ids=["a price", "the first price", "once", "after the kick-off", "in doubt", "in doubt, not far off"],
 )
 def test_an_outcome_is_flagged_at_its_first_price(lines: Lines, odds: list[float]) -> None:
-    """Once at each bookmaker, before the kick-off, and not if the price is in doubt by its height."""
+    """Each bookmaker's outcome is flagged once, before the kick-off, and not if its price is doubted."""
     found = flags_of(_past({**lines, **OTHERS}), (KICK_OFF_MS, KICK_OFF_MS), _terms("a", "b", "c", "d"))
 
     assert odds == [flag.odds for flag in found if flag.bookmaker == "a"]
@@ -111,7 +111,7 @@ def test_an_outcome_is_flagged_at_its_first_price(lines: Lines, odds: list[float
 
 
 def test_a_price_that_stood_while_others_moved_is_old() -> None:
-    """And one whose company moved is no price of its own; nothing is flagged in a gap."""
+    """A price whose company moved another price is not flagged, and nothing is flagged in a gap."""
     moved: Lines = {name: [(0, FAIR), (LATE_MS, (1.8, 3.9, 4.6))] for name in ("b", "c", "d")}
     moved["a"] = [(0, (1.95, 3.6, 3.8))]
     past, until = _past(moved), (KICK_OFF_MS, KICK_OFF_MS)
@@ -126,7 +126,7 @@ def test_a_price_that_stood_while_others_moved_is_old() -> None:
 
 
 def test_flags_of_one_match_count_together() -> None:
-    """Two equal flags of each match say no more than one of each."""
+    """Two equal flags of each match give the same mean and error as one flag of each match."""
     once = [(f"fx{number}", value) for number, value in enumerate([0.1, -0.2, 0.3])]
 
     mean, error = mean_by_match(once)
@@ -148,12 +148,12 @@ def test_flags_of_one_match_count_together() -> None:
 def test_the_reason_is_that_of_all_entries_or_of_the_consensus(
     closes: list[NoClose | None], absent: NoConsensus | None, reason: str
 ) -> None:
-    """A reason of some entries alone does not explain why all others are too few."""
+    """A reason of some entries only does not explain why there are too few entries."""
     assert reason == why_none(closes, absent)
 
 
 def test_a_flag_without_a_close_is_counted_with_its_reason() -> None:
-    """It changes no mean."""
+    """Such a flag changes no mean."""
     (flag,) = flags_of(_past({"a": [(0, HIGH)], **OTHERS}), (9, 9), _terms(*"abcd"))
     of = FixtureId("fx1"), 0, ONE_X_TWO, flag
 

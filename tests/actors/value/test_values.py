@@ -1,4 +1,4 @@
-"""Values: what a price is worth by the others', and in which cases it is not believed, or none at all."""
+"""Values of prices by the prices of others, and cases in which a value is doubted or does not exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARKETS = [
 
 @pytest.mark.parametrize("seed", range(20))
 def test_values_of_random_books_are_those_by_hand(seed: int, request: pytest.FixtureRequest) -> None:
-    """To 1e-9, for each market, method and reference: 1,000 books, with `--whole` 100,000."""
+    """The values agree to 1e-9, for each market, method and reference: 1,000 books (`--whole` 100,000)."""
     random, seen = Random(seed), 0
     for _ in range(5000 if request.config.getoption("--whole") else 50):
         market, method = random.choice(MARKETS), random.choice([*Method])
@@ -48,7 +48,7 @@ def test_values_of_random_books_are_those_by_hand(seed: int, request: pytest.Fix
 
 
 def _any_offer(random: Random, market: Market) -> Offer:
-    """Return prices of one's own view of the match, mostly near the others'."""
+    """Return a random offer of a bookmaker, with prices mostly near those of the other bookmakers."""
     shares = [random.uniform(0.8, 1.2) for _ in market.outcomes]
     margin, winners = random.uniform(0.97, 1.1), market.winners
     prices = tuple(max(sum(shares) / (winners * margin * share), 1.001) for share in shares)
@@ -78,7 +78,7 @@ def _any_offer(random: Random, market: Market) -> Offer:
     ],
 )
 def test_a_value_has_the_doubts_of_its_price(high: Offer, doubts: tuple[Doubt, ...]) -> None:
-    """Too old, a likely link, a price above 1.25 times the fair one, home and away exchanged."""
+    """The price is too old, only likely linked, above 1.25 times the fair price, or of exchanged teams."""
     found = values_among({"alder": high, **OTHERS})
 
     assert ("alder", doubts) == (found[0].bookmaker, found[0].doubts)
@@ -99,13 +99,13 @@ def test_a_value_has_the_doubts_of_its_price(high: Offer, doubts: tuple[Doubt, .
     ],
 )
 def test_there_is_no_value_without_three_other_companies_or_a_live_price(offers: dict[str, Offer]) -> None:
-    """Whose prices are live, young, with a sure link, from a list that was got; and not in play."""
+    """These prices must be live, young, surely linked, not in play, and of a list that was received."""
     assert not [value for value in values_among(offers) if value.bookmaker == "alder"]
 
 
 @pytest.mark.parametrize(("wall", "count"), [(START - 0.001, 1), (START, 0)])
 def test_values_end_at_the_kick_off(wall: float, count: int) -> None:
-    """By the clock, whatever sources say."""
+    """The clock decides, whatever the sources say."""
     found = values_among({"alder": HIGH, **OTHERS}, now=Instant(NOW.mono, wall))
 
     assert count == len(found)
