@@ -60,7 +60,7 @@ def shown(state: FixtureState, view: FixtureView) -> Shown:
 
 
 def _reasons(board: LinkedBoard, view: FixtureView, since: int) -> list[str]:
-    """Return why fixtures left a view."""
+    """Return the reasons for which fixtures left a view."""
     recent = run_now(board.history.since(view, since))
     assert recent is not None
     return [gone.reason for record in recent.gone if (gone := record.gone_from(view)) is not None]

@@ -70,7 +70,7 @@ def test_linked_fixtures_are_one_and_the_older_stays() -> None:
 
 
 def test_link_mints_a_version_but_no_list_changes() -> None:
-    """A link is a version of its own; the versions of the lists stay."""
+    """A link makes a version of its own; the versions of the lists stay."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     before = board.snapshot
@@ -314,7 +314,7 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
 
 
 def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
-    """The event is as it was, however sure the link was; otherwise it would be linked again for ever."""
+    """The certainty of the old link is forgotten; otherwise the event would be linked anew for ever."""
     board = LinkedBoard()
     board.linker.certainty = Certainty.LIKELY
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))

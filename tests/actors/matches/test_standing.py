@@ -311,7 +311,7 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
 
 
 def test_surebet_ends_once_a_source_says_that_the_match_is_in_play() -> None:
-    """It ends in a version of its own whatever its kick-off, although no price changed."""
+    """The surebet ends in a version of its own whatever the kick-off, although no price changed."""
     market = Market()
     market.pass_to(2)
     shown, version = market.surebet(), market.snapshot.version
@@ -577,7 +577,7 @@ def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
 
 
 def test_surebet_of_a_match_that_is_listed_otherwise_comes_back_once_it_is_linked_again() -> None:
-    """Until then nobody has compared the two events, and the id may mean another match now."""
+    """Before the new link nobody has compared the two events, and the id may mean another match now."""
     market = Market()
     market.pass_to(2)
     start, mono = int(WALL_0 + 86_400), market.now.mono

@@ -27,7 +27,7 @@ FAIR = (0.45, 0.28, 0.27)
 CHANCES = st.sampled_from(
     [FAIR, FAIR, (0.5, 0.3, 0.2), (0.57, 0.28, 0.15), (0.39, 0.22, 0.39), (0.2, 0.3, 0.5)]
 )
-"""Some are more than 0.12 apart, in one outcome or two, and some just that."""
+"""Some chances are more than 0.12 apart, in one outcome or in two, and some are exactly 0.12 apart."""
 GAIN_10 = [("a", 2.2), ("b", 4.4), ("b", 4.4)]
 FEE = st.sampled_from([0.0, 0.0, 0.0, 0.03, 0.05, 1.0])
 
@@ -80,7 +80,7 @@ EACH_RULE = st.builds(
 
 @given(_books(), EACH_RULE)
 def test_a_surebet_is_the_best_of_all_combinations(legs: list[PricedLeg], rules: SurebetRules) -> None:
-    """It is the best one with no doubt except profit; if none is so, the best of all, with doubts."""
+    """The best combination has no doubt except profit; if there is none, it is the best of all, doubted."""
     _assert_best(legs, rules)
 
 

@@ -92,7 +92,7 @@ def test_all_that_a_rule_could_link_are_near_also_in_a_crowd(label: str | None) 
 
 
 def test_a_crowd_is_not_compared_pair_by_pair() -> None:
-    """Of 300 matches whose names share only their stem, each is near few others."""
+    """Of 300 matches whose names share only their stem, each is near few other matches."""
     random, comparator = Random(1), Comparator(Overrides())
     candidates = Index(comparator)
     league = comparator.league(event("a", "Qwerty", "Asdf", league=None))

@@ -41,14 +41,14 @@ def test_a_member_has_its_rule_and_evidence() -> None:
     ],
 )
 def test_a_member_has_the_limit_of_prices_of_its_link(other: Event, limit: float) -> None:
-    """It is the limit of the condition that holds; a link has no limit if prices do not matter."""
+    """The condition that holds gives the limit; a link has no limit if prices do not matter."""
     ((first, second),) = groups(event("a"), other)
 
     assert (inf, limit) == (first.max_price_gap, second.max_price_gap)
 
 
 def test_a_link_by_hand_bears_any_prices() -> None:
-    """This is so although a rule holds as well."""
+    """The link has no limit of prices, although a rule holds as well."""
     a, b = event("a", league=None), event("b", league=None)
     ((_, member),) = groups(a, b, overrides=Overrides(must=(Pair(a.key, b.key),)))
 
@@ -263,7 +263,7 @@ def test_labels_of_one_competition_by_several_tables(
     [("Everton", "Arsenal"), ("Everton FC", "Arsenal FC"), ("Evertn", "Arsenal")],
 )
 def test_home_and_away_swapped_are_never_one_by_hand(home: str, away: str) -> None:
-    """Otherwise one team's prices would be taken for the other's; no third event links them either."""
+    """Otherwise one team's prices would be taken for the other's; no third event links the two either."""
     a, b, c = event("a"), event("b", home, away), event("c", "Qwertz", "Asdf")
     direct = Overrides(must=(Pair(a.key, b.key),))
     through = Overrides(must=(Pair(a.key, c.key), Pair(b.key, c.key), Pair(a.key, b.key)))

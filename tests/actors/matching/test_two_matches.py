@@ -177,7 +177,7 @@ UNKNOWN_MARKS = (
         "{}レディース",
     ),
 )
-"""Marks beside those of `tests/support/lookalikes.py`."""
+"""Marks that `tests/support/lookalikes.py` does not have."""
 
 
 @pytest.mark.parametrize("mark", UNKNOWN_MARKS)
@@ -186,7 +186,7 @@ UNKNOWN_MARKS = (
 def test_what_both_teams_of_one_list_have_alone_is_a_mark(
     mark: str, teams: tuple[str, str], label: str | None
 ) -> None:
-    """It may mean women, youth, reserves, simulation or another market: nobody knows all such marks."""
+    """Such words mark women, youth, reserves, simulation or another market: nobody knows all of them."""
     home, away = (mark.format(team) for team in teams)
 
     assert () == groups(event("a", *teams, label), event("b", home, away, label))

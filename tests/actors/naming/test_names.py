@@ -160,7 +160,7 @@ def test_a_club_is_not_what_the_larger_table_has_it_as_a_spelling_of(a: str, b: 
 
 
 def test_a_club_of_its_own_keeps_its_other_spellings() -> None:
-    """It keeps its spellings in the larger table, but no spelling of the club that it was parted from."""
+    """The club keeps its spellings in the larger table, but none of the club that it was parted from."""
     for a, b in (("Estudiantes BA", "Estudiantes de Caseros"), ("Košice", "FC Košice")):
         assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
 
@@ -311,7 +311,7 @@ def test_name_that_was_read_well_stays(name: str) -> None:
 
 
 def test_words_without_a_reading_of_their_own_stay_apart() -> None:
-    """Such letters are lost by transliteration, or read as the legal form of a club."""
+    """Transliteration loses the letters of such words, or they read as the legal form of a club."""
     words = [parse(name).words for name in ("\u30fc", "\u0640", "\u05e1\u05e7", "SK")]
 
     assert len(words) == len({*words})

@@ -22,7 +22,7 @@ AN_HOUR_S = 3600
 async def test_waiting_batches_of_a_list_are_merged() -> None:
     """A change that waits behind its list takes nothing of the list away (faults.md, C17).
 
-    All that waits makes one version, and nothing is left in the mailbox.
+    All waiting batches make one version, and nothing is left in the mailbox.
     """
     stage = AggregatorStage("alder", "birch")
     stage.intake.put_nowait(batch([match("m1")]))
@@ -74,7 +74,7 @@ async def test_latency_of_each_accepted_batch_is_measured() -> None:
         commits = stage.status.board.commits.summary(3.0)
 
     assert (2, 2.0) == (alder.count, alder.sizes_per_s)
-    assert 0.5 < (alder.p50_s or 0) <= 1.0 < (alder.p99_s or 0) <= 2.5  # by the buckets
+    assert 0.5 < (alder.p50_s or 0) <= 1.0 < (alder.p99_s or 0) <= 2.5  # edges of buckets
     assert (1, 1.0) == (birch.count, birch.sizes_per_s)
     assert (birch.p50_s or 1) < 0.001
     assert 2 == commits.count
@@ -118,7 +118,7 @@ async def test_changes_are_counted() -> None:
 
 
 async def test_stale_list_is_withdrawn_at_its_deadline() -> None:
-    """The aggregator withdraws it exactly then, between its ticks, in one commit, without any read."""
+    """The aggregator withdraws the list exactly then, between its ticks, in one commit, without a read."""
     stage = AggregatorStage("alder", "birch")
     stage.intake.put_nowait(batch([match("m1"), match("m2")], stale_after_s=30.25))
     stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", stale_after_s=1000.0))
@@ -136,7 +136,7 @@ async def test_stale_list_is_withdrawn_at_its_deadline() -> None:
 
 
 async def test_withdrawal_is_logged_once() -> None:
-    """Each withdrawal is one line, and each return; later ticks and a late confirmation add none."""
+    """Each withdrawal and each return is one line; later ticks and a late confirmation add no line."""
     stage = AggregatorStage("alder")
     lines: list[tuple[float, str, list[str], list[str]]] = []
 

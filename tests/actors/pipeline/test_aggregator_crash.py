@@ -23,7 +23,7 @@ NAMES = ("alder", "birch", "cedar")
 
 
 async def test_poison_batch_loses_no_other_batch() -> None:
-    """Batches applied before it but not committed, and batches waiting behind it, are both shown.
+    """Batches applied before the poison batch but not committed, and batches behind it, are shown.
 
     Only the (bookmaker, scope) of the batch loses its entries, and that is logged once.
     """

@@ -32,7 +32,7 @@ async def test_deliveries_that_wait_during_a_crash_are_not_lost() -> None:
 
 
 async def test_same_document_crashes_at_most_twice() -> None:
-    """It is then set aside as an error, logged once, until another document arrives (faults.md, D2)."""
+    """The document is set aside as an error, logged once, until a new document comes (faults.md, D2)."""
     stage = BookmakerStage()
 
     with capture_logs() as logs:

@@ -47,7 +47,7 @@ source = "recording"
 key = "{key}"
 """
 TICK_S = 60.0
-"""Longer than in production: idle turns of the aggregator would be most of the work."""
+"""Longer than a tick in production, so that idle turns of the aggregator are not most of the work."""
 ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
 FULL, HALF = (sheet("B365", *[(2.0, 3.5, 4.0)] * count) for count in (60, 20))
 
@@ -106,7 +106,7 @@ def _played(path: Path) -> Playback:
 async def test_final_content_is_that_of_the_recording(
     tmp_path: Path, records: list[object], speed: str
 ) -> None:
-    """At any speed the final board is equal, with its rejections and withdrawals, and stays so."""
+    """At any speed the final board is equal, with its rejections and withdrawals, and later unchanged."""
     path = write(tmp_path / "feed.rec.zst", header(), *records)  # the objects are Recorded
     expected = _matches(_played(path), ALDER.id)
 
@@ -149,7 +149,7 @@ async def test_recording_that_is_over_says_so(tmp_path: Path) -> None:
 
 
 async def test_loop_begins_again(tmp_path: Path) -> None:
-    """After its end the recording begins again: it never ends, and the board is never empty."""
+    """The recording begins again after its end, so it is never over, and the board is never empty."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
     async with _running(tmp_path, path, "loop = true", tick_s=TICK_S) as service:

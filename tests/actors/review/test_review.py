@@ -233,7 +233,7 @@ def test_a_pair_is_suggested_with_its_names_and_days() -> None:
 def test_an_explanation_has_the_decision_against_it(
     rule: Rule | None, reason: Objection | None, table: str
 ) -> None:
-    """For a link by hand it is the link's own text, with names and day; some pairs get no text at all."""
+    """Against a link by hand, the text shows that link, with names and day; some pairs get no text."""
     a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull")
     matcher = Review().new_matcher()
     run_now(matcher.update([a, b]))
@@ -245,7 +245,7 @@ def test_an_explanation_has_the_decision_against_it(
 
 
 def test_decisions_that_may_have_outlived_their_match_are_told() -> None:
-    """A decision by id alone is reported, and so is a link whose events are days or a class apart now."""
+    """Decisions by id alone are reported, and links whose events are days or a class apart now."""
     a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull", NOON + 38 * 86_400)
     c, d = event("three", "Qwertz", "Asdf"), event("four", "Yxcv", "Jklm")
     listed = tuple(Listing(some.home, some.away, NOON // 86_400 * 86_400) for some in (c, d))

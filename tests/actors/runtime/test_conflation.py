@@ -148,7 +148,7 @@ def test_change_of_another_list_is_not_merged(*, is_complete: bool) -> None:
 
 @pytest.mark.parametrize("stale_after_s", [20.0, 60.0])
 def test_confirmation_sets_the_lifetime(stale_after_s: float) -> None:
-    """The merged batch is stale when its newest part is, sooner or later than the first part said."""
+    """The merged batch becomes stale when its newest part does, before or after the first part would."""
     confirmation = batch(complete=False, received_mono=9.0, stale_after_s=stale_after_s)
 
     merged = merged_batches(batch([match("a")]), confirmation)

@@ -109,7 +109,7 @@ async def test_run_ends_when_all_children_have_stopped() -> None:
 
 
 async def test_actor_that_ignores_cancellation_is_abandoned() -> None:
-    """After its time limit it is logged once and abandoned, and the others are stopped (D7)."""
+    """After its time limit the actor is logged once and abandoned, and the others are stopped (D7)."""
     journal: Journal = []
     released = anyio.Event()
     deaf = ChildSpec(ActorStatus("deaf"), lambda: Deaf(released), stop_within_s=0.5)

@@ -33,7 +33,7 @@ STATES: tuple[dict[str, float], ...] = (
     {},
 )
 STATE_AFTER = (0, 1, 1, 1, 1, 2, 3, 4, 5)
-"""Which of the states holds after so many whole lines."""
+"""The number of the state after each number of whole lines."""
 
 
 @pytest.mark.long
