@@ -187,7 +187,7 @@ def test_proposal_dropped_for_a_change_that_links_the_same_is_made_again() -> No
 
 @pytest.mark.parametrize("detour", ["withdrawn", "prices", "renamed"])
 def test_links_that_ended_are_made_again_though_the_linker_saw_no_change(detour: str) -> None:
-    """The events left or moved, and were back when the linker looked: its groups are the same."""
+    """The events left or moved, but were back when the linker looked, so its groups are the same."""
     board = LinkedBoard() if detour == "renamed" else linked()
     if detour == "renamed":
         board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
@@ -328,7 +328,7 @@ def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
 
 
 def test_fixture_stays_when_another_bookmaker_takes_over() -> None:
-    """In one commit the only bookmaker drops the match and another one of its source lists it."""
+    """In one commit the only bookmaker drops the match and another bookmaker of its source lists it."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     (before,) = board.fixtures()

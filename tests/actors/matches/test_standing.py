@@ -456,7 +456,7 @@ def test_rules_of_a_board_without_a_fixture_change_no_version() -> None:
 
 
 def test_candidates_are_evaluated_once_a_second() -> None:
-    """Confirmations in between change nothing of this, and make no version."""
+    """Confirmations between two evaluations cause no evaluation and no version."""
     market = Market()
     market.pass_to(5)
     version, found = market.snapshot.version, []

@@ -103,7 +103,7 @@ def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> Non
 
 
 def test_a_fee_of_each_share_is_reckoned_with() -> None:
-    """A share at 0.41 costs 0.417257 with a fee of 3 %, so odds of 2.439 are 2.3966."""
+    """A share at 0.41 costs 0.417257 with a fee of 3 %, so odds of 2.439 count as 2.3966."""
     legs = _three(home={"price": 1 / 0.41, "fee_rate": 0.03})
 
     found = surebet(legs, NOW, SurebetRules())

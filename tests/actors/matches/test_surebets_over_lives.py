@@ -1,4 +1,4 @@
-"""No surebet could lose, over random lives with hostile lists, by an oracle that knows the true matches."""
+"""An oracle that knows the true matches finds no losing surebet in random lives with hostile lists."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_two_candidates_are_none() -> None:
     ],
 )
 def test_each_abstention_has_its_reason(other: Event, reason: Objection) -> None:
-    """The reason is that of the nearest candidate of an event that has no link."""
+    """An event without a link has the reason of its nearest candidate."""
     here = linker(event("a", league="Premier League"), other)
 
     (found,) = in_order(run_now(nearest(here, here.keys())))

@@ -55,7 +55,7 @@ async def test_listeners_are_called_for_each_commit() -> None:
 
 
 async def test_latency_of_each_accepted_batch_is_measured() -> None:
-    """Latency is measured from receipt to commit, with the number of changes, and only if there are any."""
+    """Latency is measured from receipt to commit, with the number of changes, for batches with changes."""
     stage = AggregatorStage("alder", "birch")
     deliveries = [
         batch([match("m1"), match("m2")], received_at=WALL_0 + 1),
@@ -118,7 +118,7 @@ async def test_changes_are_counted() -> None:
 
 
 async def test_stale_list_is_withdrawn_at_its_deadline() -> None:
-    """The aggregator withdraws the list exactly then, between its ticks, in one commit, without a read."""
+    """The list is withdrawn exactly at the deadline, between ticks, in one commit, without any read."""
     stage = AggregatorStage("alder", "birch")
     stage.intake.put_nowait(batch([match("m1"), match("m2")], stale_after_s=30.25))
     stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", stale_after_s=1000.0))

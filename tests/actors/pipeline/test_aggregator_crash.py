@@ -51,7 +51,7 @@ async def test_poison_batch_loses_no_other_batch() -> None:
 
 
 async def test_requeued_batch_does_not_replace_a_newer_one() -> None:
-    """A newer list of the same bookmaker that arrived meanwhile takes precedence over a requeued one."""
+    """A newer list of the same bookmaker that arrived meanwhile takes precedence over a requeued list."""
     stage = AggregatorStage(*NAMES)
     old, new = batch([match("old")]), batch([match("new")], list_id="list-2", received_mono=1.0)
     hostile = batch([match()], bookmaker="birch")

@@ -51,7 +51,7 @@ def _error(message: str) -> bytes:
 async def played(
     script: Script, seconds: float, interval_s: float = 60.0
 ) -> tuple[ScopesStage, list[tuple[str, str | None]]]:
-    """Run a source of these scopes for `seconds`; return it and the transitions that were logged."""
+    """Run a source of these scopes for `seconds`; return its stage and the logged transitions."""
     options = PolledOptions(kind="scripted", url=URL, poll_interval_s=interval_s)
     stage = ScopesStage(scripted(SCOPES, verbatim), script, options)
     with capture_logs() as logs:

@@ -1,4 +1,4 @@
-"""When a stream's connection is closed and when it is kept: silence, slow lines, missing images."""
+"""Reasons to close or to keep a stream's connection: silence, slow lines, missing images."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_replay_tells_what_the_rules_would_have_told(tmp_path: Path) -> None:
-    """Each alert is a line with its time, its rule and its title; the last line counts them."""
+    """Each alert is a line with its time, its rule and its title; the last line counts the alerts."""
     web, out = Web(serving(sheet(KEY, LOW))), tmp_path / "out"
     async with configured(tmp_path, SERVICE, web=web, out=out):
         await pass_to(15)

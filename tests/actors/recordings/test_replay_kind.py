@@ -107,7 +107,7 @@ async def test_final_content_is_that_of_the_recording(
     tmp_path: Path, records: list[object], speed: str
 ) -> None:
     """At any speed the final board is equal, with its rejections and withdrawals, and later unchanged."""
-    path = write(tmp_path / "feed.rec.zst", header(), *records)  # the objects are Recorded
+    path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # Recorded objects
     expected = _matches(_played(path), ALDER.id)
 
     async with _running(tmp_path, path, f"speed = {speed}", tick_s=TICK_S) as service:

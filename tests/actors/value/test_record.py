@@ -103,7 +103,7 @@ OTHERS: Lines = {name: [(0, FAIR)] for name in ("b", "c", "d")}
     ids=["a price", "the first price", "once", "after the kick-off", "in doubt", "in doubt, not far off"],
 )
 def test_an_outcome_is_flagged_at_its_first_price(lines: Lines, odds: list[float]) -> None:
-    """Each bookmaker's outcome is flagged once, before the kick-off, and not if its price is doubted."""
+    """An outcome is flagged once at each bookmaker, before the kick-off, and not at a doubted price."""
     found = flags_of(_past({**lines, **OTHERS}), (KICK_OFF_MS, KICK_OFF_MS), _terms("a", "b", "c", "d"))
 
     assert odds == [flag.odds for flag in found if flag.bookmaker == "a"]

@@ -1,4 +1,4 @@
-"""Values of prices by the prices of others, and cases in which a value is doubted or does not exist."""
+"""Values of prices by other bookmakers' prices, and cases in which a value is doubted or does not exist."""
 
 from __future__ import annotations
 
