@@ -29,7 +29,7 @@ Behaviour = Callable[[Message], Any]
 
 
 class Receivers:
-    """Scripted receivers: `behave` says what one does with a message; `taken` has the ids of alerts."""
+    """Scripted receivers: `behave` says how a receiver treats a message; `taken` has the alerts' ids."""
 
     def __init__(self) -> None:
         self.taken: dict[str, list[str]] = defaultdict(list)
@@ -37,7 +37,7 @@ class Receivers:
         self.behave: dict[str, Behaviour] = {}
 
     async def send(self, _: ReceiverSettings, message: Message) -> None:
-        """Do as scripted, then take the message."""
+        """Behave as scripted, then take the message."""
         self.attempts[message.receiver] += 1
         if (does := self.behave.get(message.receiver)) is not None and (
             waiting := does(message)
@@ -57,7 +57,7 @@ def fails(status: int | None = 500, retry_after_s: float | None = None) -> Behav
 
 
 def settings(*names: str, url: str = "https://h.example/x") -> dict[str, ReceiverSettings]:
-    """Return receivers with these ids."""
+    """Return the settings of receivers with these ids."""
     return {name: ReceiverSettings(Form.SLACK, url) for name in names}
 
 
@@ -94,7 +94,7 @@ async def lived(receivers: Receivers, *names: str, **options: Any) -> AsyncItera
 
 
 async def test_alerts_of_one_moment_are_one_message_in_their_order() -> None:
-    """Each receiver gets what is for it at once, without waiting for time to pass."""
+    """Each receiver immediately gets its alerts of one version in one message."""
     peers = Receivers()
     async with lived(peers) as life:
         for told in (alert(7, "a", id="1"), alert(7, "a", "b", id="2"), alert(8, "a", id="3")):
@@ -117,7 +117,7 @@ async def test_alerts_of_one_moment_are_one_message_in_their_order() -> None:
     ids=["500", "refuses", "redirects", "slow", "asks for an hour"],
 )
 async def test_an_hour_of_trouble_delays_no_other_receiver(behave: Behaviour, most: int) -> None:
-    """The others take each alert at once; the messages in trouble wait in order, and then all arrive."""
+    """Other receivers get each alert immediately; the delayed messages wait in order, and all arrive."""
     peers = Receivers()
     peers.behave["a"] = behave
     ids = [str(number) for number in range(120)]
@@ -153,7 +153,7 @@ async def test_trouble_is_said_once_at_each_edge() -> None:
 
 
 async def test_the_oldest_make_room() -> None:
-    """With too many, the oldest are dropped, counted, and said once; those of others stay."""
+    """If too many alerts wait, the oldest are dropped, counted and logged once, for this receiver only."""
     peers = Receivers()
     peers.behave["a"] = fails(None)
     with capture_logs() as logged:
@@ -177,7 +177,7 @@ async def test_the_oldest_make_room() -> None:
 
 
 async def test_a_drop_is_counted_at_the_receiver_that_misses_it() -> None:
-    """Also of alerts that came too fast to be queued."""
+    """Alerts that came too fast to be queued are counted at their receiver as well."""
     with capture_logs() as logged:
         async with lived(Receivers(), max_alerts=2) as life:
             for number, name in enumerate("aabb"):
@@ -190,7 +190,7 @@ async def test_a_drop_is_counted_at_the_receiver_that_misses_it() -> None:
 
 
 async def test_a_day_is_the_longest_wait() -> None:
-    """A message of a day ago says nothing about now: it is dropped, and newer ones arrive."""
+    """A message that is a day old is dropped, because it says nothing about now; newer messages arrive."""
     peers = Receivers()
     peers.behave["a"] = fails(None)
     async with lived(peers) as life:
@@ -205,7 +205,7 @@ async def test_a_day_is_the_longest_wait() -> None:
 
 
 async def test_a_refused_message_does_not_block_the_others() -> None:
-    """A status that finds fault with the message ends it after three attempts."""
+    """A message whose content a receiver refuses by its status is dropped after three attempts."""
     peers = Receivers()
     peers.behave["a"] = lambda told: fails(400)(told) if told.alerts[0].id == "bad" else None
     async with lived(peers) as life:
@@ -221,7 +221,7 @@ async def test_a_refused_message_does_not_block_the_others() -> None:
 
 
 async def test_a_message_that_crashes_the_actor_twice_is_dropped() -> None:
-    """A bug in a form ends neither the other receivers nor the other messages."""
+    """A bug in one form does not stop other receivers or other messages."""
     peers = Receivers()
     peers.behave["a"] = lambda told: 1 / 0 if told.alerts[0].id == "bad" else None
     life = Life(peers)
@@ -240,7 +240,7 @@ async def test_a_message_that_crashes_the_actor_twice_is_dropped() -> None:
 
 
 async def test_a_stop_waits_for_the_answer_to_a_message_just_sent() -> None:
-    """A message that its receiver takes is not repeated by the next life; a slow answer is not awaited."""
+    """The next life does not repeat a message that was answered in time; a slow answer is not awaited."""
     peers = Receivers()
     peers.behave = {"a": lambda _: anyio.sleep(GRACE_S - 0.1), "b": lambda _: anyio.sleep(600)}
     async with lived(peers) as life:
@@ -251,7 +251,7 @@ async def test_a_stop_waits_for_the_answer_to_a_message_just_sent() -> None:
 
 
 async def test_receivers_are_replaced_while_it_runs() -> None:
-    """A new address is tried at once, a new receiver begins, and messages of a removed one are dropped."""
+    """A new address is tried at once, a new receiver starts, messages to a removed receiver are dropped."""
     peers = Receivers()
 
     async def fail(told: Message) -> None:
@@ -273,7 +273,7 @@ async def test_receivers_are_replaced_while_it_runs() -> None:
 
 
 async def test_a_message_is_on_disk_before_it_is_sent(tmp_path: Path) -> None:
-    """It waits for the disk, but not for one that hangs; one that fails holds nothing back."""
+    """A message waits for the disk, but not for a hanging disk; a failing disk holds nothing back."""
     peers, journal = Receivers(), Journal(tmp_path / "queue")
     async with lived(peers, journal=journal) as life:
         life.delivery.offer(alert(1, "a", id="1"))
@@ -298,6 +298,6 @@ async def test_a_message_is_on_disk_before_it_is_sent(tmp_path: Path) -> None:
 
 
 def _put_a_folder_in_its_place(file: Path) -> None:
-    """Make a file one that can neither be opened nor written, also by root."""
+    """Put a folder in the file's place, so that even root can neither open nor write the file."""
     file.unlink()
     file.mkdir()

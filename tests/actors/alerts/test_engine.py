@@ -66,7 +66,7 @@ def _settings(folder: Path, text: str) -> Settings:
 
 
 async def test_a_source_that_goes_dark_and_is_back_fires_no_rule_of_prices(tmp_path: Path) -> None:
-    """A price that rises is told once; withdrawn it has ended; back at the same value it is nothing new."""
+    """A rise is reported once, its end when the price is withdrawn; the same price later fires nothing."""
     service = _Service(tmp_path, PRICE + SOURCE)
     async with running(service):
         await pass_to(15)
@@ -84,7 +84,7 @@ async def test_a_source_that_goes_dark_and_is_back_fires_no_rule_of_prices(tmp_p
 
 
 async def test_a_source_that_never_answered_is_no_news(tmp_path: Path) -> None:
-    """A fault at a start is noted."""
+    """A fault that exists at the start of the service fires no alert."""
     service = _Service(tmp_path, SOURCE)
     service.web.answer = refusing
     async with running(service):
@@ -96,7 +96,7 @@ async def test_a_source_that_never_answered_is_no_news(tmp_path: Path) -> None:
 
 
 async def test_after_a_crash_the_rules_go_on(tmp_path: Path) -> None:
-    """A new run compares the board, which fires nothing, and then follows it again."""
+    """A new run first compares the board, which fires no alert, and then follows the board again."""
     service = _Service(tmp_path, PRICE)
     async with running(service):
         await pass_to(15)
@@ -110,7 +110,7 @@ async def test_after_a_crash_the_rules_go_on(tmp_path: Path) -> None:
 
 
 async def test_other_rules_note_what_holds_and_leave_the_rest(tmp_path: Path) -> None:
-    """A rule that was read anew keeps its state; a rule that is new fires at the next rise."""
+    """A rule that is read again keeps its state; a new rule fires at the next rise."""
     service = _Service(tmp_path, PRICE)
     async with running(service):
         await pass_to(15)

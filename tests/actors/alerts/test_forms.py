@@ -1,4 +1,4 @@
-"""Forms of receivers: each request is what its receiver documents, and names in it are only text."""
+"""Forms of receivers: each request is as its receiver documents, and names in it are plain text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLES = st.lists(st.text(max_size=600), min_size=1, max_size=MAX_ALERTS)
 
 
 def sent(kind: Form, found: Message) -> Post:
-    """Return the request to a receiver of that form."""
+    """Return the request that a receiver of this form gets."""
     settings = ReceiverSettings(kind, URL, SECRET if kind is Form.WEBHOOK else None)
     post = FORMS[kind](settings, found, found.at)
     assert isinstance(post, Post)
@@ -37,7 +37,7 @@ def sent(kind: Form, found: Message) -> Post:
 @pytest.mark.parametrize("kind", [*READERS])
 @given(titles=TITLES, state=st.sampled_from(State))
 def test_any_name_fits_and_is_only_text(kind: Form, titles: list[str], state: State) -> None:
-    """Whatever names say, a receiver reads a line for each alert, within its limits, and no markup."""
+    """Whatever names contain, a receiver reads one line per alert, within its limits, without markup."""
     told = message(*(alert(1, title=title, state=state) for title in titles))
 
     read = READERS[kind](sent(Form(kind), told))
@@ -47,14 +47,14 @@ def test_any_name_fits_and_is_only_text(kind: Form, titles: list[str], state: St
 
 @pytest.mark.parametrize("kind", ["slack", "discord"])
 def test_mentions_and_markup_are_shown_as_written(kind: str) -> None:
-    """A reader sees the marks of a name, and only the at signs begin no mention."""
+    """A reader sees markup characters as they are; only at signs are changed, so that none is a mention."""
     read = READERS[kind](sent(Form(kind), message(alert(title=HOSTILE))))
 
     assert f"{HOSTILE.replace('@', UNLINKED)} (2026-05-28 20:26:40 UTC)" == read
 
 
 def test_a_webhook_is_signed_and_whole() -> None:
-    """Its verifier accepts it, and the content has everything but the ids of receivers."""
+    """The webhook's verifier accepts the request; its content has everything but the ids of receivers."""
     told = message(alert(1, details={"home": "Ajax\ud800", "line": 2.5, "league": None}))
 
     read = webhook(sent(Form.WEBHOOK, told))
@@ -65,7 +65,7 @@ def test_a_webhook_is_signed_and_whole() -> None:
 
 
 def test_the_id_is_of_receiver_and_alerts_alone() -> None:
-    """Later, in another life and under another number, the same alerts have the same id."""
+    """The same alerts to a receiver have the same id later, in another life and under another number."""
     some = [alert(1, "a", "b"), alert(1, "b")]
 
     first, again = ([*messages_of(some, number, at)] for number, at in ((0, 1.0), (70, 2.0)))
@@ -75,7 +75,7 @@ def test_the_id_is_of_receiver_and_alerts_alone() -> None:
 
 
 def test_alerts_of_one_commit_are_one_message_of_limited_length() -> None:
-    """Each receiver gets what one version says together, ten alerts at most, in their order."""
+    """Each receiver gets the alerts of one version together, at most ten per message, in their order."""
     some = [alert(1, "a", title=str(number)) for number in range(12)] + [alert(2, "a", "b")]
 
     found = [*messages_of(some, 5, 1.0)]
@@ -96,7 +96,7 @@ def test_ntfy_publishes_to_the_root_with_a_token() -> None:
 
 
 def test_programs_get_the_message_on_their_input() -> None:
-    """`exec` gets what a webhook gets; the address for Apprise is not among the arguments."""
+    """`exec` gets the content of a webhook; Apprise gets its address on the input, not as an argument."""
     told, url = message(alert(title="@all")), "tgram://TOKEN/CHAT"
     run = FORMS[Form.EXEC](ReceiverSettings(Form.EXEC, command=("x", "y")), told, 0.0)
     by_apprise = FORMS[Form.APPRISE](ReceiverSettings(Form.APPRISE, url), told, 0.0)
@@ -130,7 +130,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("table", "begin"), CASES)
 def test_faults_are_said_without_secrets(table: dict[str, Any], begin: str) -> None:
-    """A wrong receiver has one fault, which says what is allowed."""
+    """Wrong settings of a receiver give one fault, which says what is allowed."""
     settings = ReceiverSettings(**{**table, "kind": Form(table["kind"])})
 
     (found,) = faults(settings, has_apprise=False)
@@ -140,7 +140,7 @@ def test_faults_are_said_without_secrets(table: dict[str, Any], begin: str) -> N
 
 
 def test_the_signature_is_that_of_the_published_example() -> None:
-    """The example of the libraries of Standard Webhooks has this signature."""
+    """The published example of Standard Webhooks has this signature."""
     secret, told = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
 
     found = signature(secret, told, 1614265330, b'{"test": 2432232314}')

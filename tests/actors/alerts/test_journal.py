@@ -1,4 +1,4 @@
-"""The queue on disk: what a crash, a full disk or another process does to it."""
+"""The queue of messages on disk under a crash, a full disk or another process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def some(count: int, first: int = 0) -> list[Message]:
 
 
 def kept(path: Path) -> list[Message]:
-    """Return what the next life finds."""
+    """Return the messages that the next life finds."""
     journal = Journal(path)
     found = journal.open(0)
     journal.stop(60)
@@ -61,12 +61,12 @@ class _Cut:
             return {*connection.execute("SELECT receiver, id FROM messages")} if tables else set()
 
     async def faults(self) -> list[str]:
-        """Run the life after it; return what is wrong."""
+        """Run the life after the kill; return the faults."""
         on_disk, offered, before = self.on_disk(), self.offered, {subject for *_, subject in self.taken}
         after = self.taken
         await _live(self.folder, after, lambda _: None, [])
         if "send" not in self.point and offered[-1] not in before:
-            offered = offered[:-1]  # it may not be on disk yet; what is on disk is looked at below
+            offered = offered[:-1]  # the last may not be on disk; the disk is checked below
         arrived = {(receiver, subject) for receiver, _, subject in after}
         found = [f"lost: {key}" for key in product(RECEIVERS, offered) if key not in arrived]
         found += [f"lost from the disk: {key}" for key in on_disk - {told[:2] for told in after}]
@@ -86,7 +86,7 @@ async def _live(
     offered: list[str],
     count: int = 0,
 ) -> None:
-    """Offer so many alerts, which `offered` notes before, and go on until nothing waits any more."""
+    """Offer `count` alerts, each noted in `offered` before, and go on until no message waits."""
 
     async def send(_: ReceiverSettings, message: Message) -> None:
         reached("before send")
@@ -115,7 +115,7 @@ async def _live(
 
 @pytest.mark.anyio
 async def test_a_kill_at_any_boundary_loses_nothing_and_repeats_with_the_same_id(tmp_path: Path) -> None:
-    """Each message on disk arrives; the one being sent may arrive twice, recognisably."""
+    """Each message on disk arrives; a message that was being sent may arrive twice, with the same id."""
     cuts: list[_Cut] = []
     taken, offered = list[tuple[str, str, str]](), list[str]()
     first = tmp_path / "first"
@@ -136,7 +136,7 @@ async def test_a_kill_at_any_boundary_loses_nothing_and_repeats_with_the_same_id
 
 @pytest.mark.parametrize("seed", range(20))
 def test_after_failed_writes_the_file_has_what_is_kept(tmp_path: Path, seed: int) -> None:
-    """Whichever writes fail, and whatever is dropped meanwhile, the next success makes it right."""
+    """Whatever writes fail and messages are dropped, the next write that succeeds corrects the file."""
     random, waiting = Random(seed), dict[int, Message]()
 
     def fail(_: str) -> None:
@@ -166,7 +166,7 @@ def test_after_failed_writes_the_file_has_what_is_kept(tmp_path: Path, seed: int
 
 
 def test_two_processes_never_use_one_queue(tmp_path: Path) -> None:
-    """The second one would send everything again."""
+    """A second process on the same queue would send every message again."""
     first = Journal(tmp_path / "queue")
     first.open(0)
 
@@ -179,7 +179,7 @@ def test_two_processes_never_use_one_queue(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"no database" * 1000, None])
 def test_a_damaged_queue_is_set_aside(tmp_path: Path, damage: bytes | None) -> None:
-    """A service that cannot read its queue begins a new one, and keeps the file."""
+    """A service that cannot read its queue begins a new queue, and keeps the damaged file."""
     path = tmp_path / "queue"
     if damage is not None:
         path.write_bytes(damage)

@@ -1,4 +1,4 @@
-"""Rules tell each true transition once and nothing else, over random lives, by an oracle of HTTP."""
+"""Random lives: rules report each true transition once and nothing else, compared with HTTP answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.support.rule_lives import lives
 
 @pytest.mark.timeout(7200)
 def test_rules_tell_each_true_transition_once(*, is_long: bool, is_whole: bool) -> None:
-    """Sources go dark, links are made and ended, prices come, go and are back, rules and kick-offs change.
+    """Sources fail, links begin and end, prices come, go and return, rules and kick-offs change.
 
-    What HTTP served at each version has all the transitions that were told, and no others.
+    The HTTP answers of all versions show exactly the transitions that the rules reported.
     """
     lived = lives("0", 10_000 if is_whole else 100 if is_long else 40)
 

@@ -1,4 +1,4 @@
-"""The checks of rules beyond single keys, and each rule as a sentence."""
+"""Checks of a rule as a whole, not of single keys, and the sentence that describes each rule."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _rule(when: str, **keys: Any) -> Rule:
     ],
 )
 def test_a_fault_says_what_was_found_and_what_is_allowed(rule: Rule, said: str) -> None:
-    """Each begins with its key."""
+    """Each fault begins with the name of the key."""
     assert [said] == [*faults(rule, BOOKMAKERS, ["one"])]
 
 
@@ -109,13 +109,13 @@ def test_a_fault_says_what_was_found_and_what_is_allowed(rule: Rule, said: str) 
     ],
 )
 def test_each_rule_is_a_sentence(rule: Rule, said: str) -> None:
-    """An operator reads what was understood."""
+    """The sentence shows an operator how the rule was understood."""
     assert [] == [*faults(rule, BOOKMAKERS, ["one"])]
     assert said == sentence(rule)
 
 
 def test_every_fault_of_the_rules_of_a_file_is_found_at_once(tmp_path: Path) -> None:
-    """Each names the rule, or its number, with the key, what was found and what is allowed."""
+    """Each fault names the rule or its number, the key, the value found and the allowed values."""
     config = tmp_path / "oddsboard.toml"
     rules = (
         '[[alert]]\nname = "a"\nwhen = "prize"\n',

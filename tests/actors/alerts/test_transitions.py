@@ -1,4 +1,4 @@
-"""When a rule fires, step by step: each row is a time, a value, and what is to be told."""
+"""When a rule fires, step by step: each row is a time, a value and the expected alert."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _moment(at: float) -> Moment:
 @pytest.mark.parametrize(
     "rows",
     [
-        [(0, 2.6, None), (1, 2.7, None), (2, 2.3, None), (3, 2.6, FIRING)],  # held at the start: noted
-        [(0, 2.45, None), (1, 2.6, None)],  # between at the start: it has never not held
+        [(0, 2.6, None), (1, 2.7, None), (2, 2.3, None), (3, 2.6, FIRING)],  # true at the start: no alert
+        [(0, 2.45, None), (1, 2.6, None)],  # between the limits at the start: it was never below
         [(0, 2.3, None), (1, 2.5, FIRING), (2, 2.6, None), (3, 2.45, None), (4, 2.5, None)],
         [(0, 2.3, None), (1, 2.5, FIRING), (2, 2.39, RESOLVED), (3, 2.5, FIRING)],
-        [(0, None, None), (1, 2.5, FIRING), (2, None, RESOLVED)],  # no value does not hold
+        [(0, None, None), (1, 2.5, FIRING), (2, None, RESOLVED)],  # a missing value ends the alert
     ],
 )
 def test_a_rule_fires_once_for_each_rise(rows: list[Row]) -> None:
-    """It fires at the threshold, and again only after the value was beyond the hysteresis."""
+    """A rule fires at the threshold, and again only after the value went back beyond the hysteresis."""
     transitions = Transitions(UP)
 
     for at, value, told in rows:
@@ -38,7 +38,7 @@ def test_a_rule_fires_once_for_each_rise(rows: list[Row]) -> None:
 
 
 def test_a_wait_ends_without_a_word_when_the_value_falls_or_goes() -> None:
-    """Only a value at the threshold for the whole time fires, at the moment at which the time is over."""
+    """Only a value that stays at the threshold for the whole wait fires, at the moment the wait ends."""
     transitions = Transitions(UP, for_s=5.0)
     for at, value in [(0, 2.3), (1, 2.6), (3, 2.45), (4, 2.6)]:
         assert transitions.read("a", Reading(value), _moment(at)) is None
@@ -51,7 +51,7 @@ def test_a_wait_ends_without_a_word_when_the_value_falls_or_goes() -> None:
 
 
 def test_a_value_that_rises_at_unchanged_prices_is_noted() -> None:
-    """A surebet that is back after a failure, at the prices that it had, fires nothing."""
+    """A surebet that returns after a failure, with unchanged prices, fires no alert."""
     transitions = Transitions(Limit(0.0, 0.0))
     for at, value in [(1, 0.01), (2, None)]:
         assert transitions.read("a", Reading(value, changed=5), _moment(at)) is None
@@ -62,7 +62,7 @@ def test_a_value_that_rises_at_unchanged_prices_is_noted() -> None:
 
 
 def test_another_basis_notes_what_holds_and_ends_what_does_not() -> None:
-    """A link made or ended fires nothing; what had fired goes on, or ends."""
+    """Making or ending a link fires nothing; an alert that had fired goes on, or is resolved."""
     transitions = Transitions(UP)
     transitions.read("a", Reading(2.3), _moment(0))
 
@@ -74,7 +74,7 @@ def test_another_basis_notes_what_holds_and_ends_what_does_not() -> None:
 
 
 def test_a_rule_is_silent_while_it_cools_down() -> None:
-    """A rise within the time after the last alert is not told, and neither is its end."""
+    """A rise within `cooldown_s` after the last alert is not reported, and its end is not, either."""
     transitions = Transitions(UP, cooldown_s=10.0)
     told = [
         transitions.read("a", Reading(value), _moment(at))

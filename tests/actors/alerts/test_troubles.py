@@ -1,4 +1,4 @@
-"""Rules about sources and about the file of links: which of the log's transitions they follow."""
+"""Rules about sources and about the file of links: which transitions of the log they follow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.runtime.facts import Transition
 
 
 def test_a_rule_follows_its_sources_or_the_file_of_links_alone() -> None:
-    """The file's faults are none of a source, and no source's faults are of the file."""
+    """A fault of the file of links fires no source rule, and a source's fault fires no rule on links."""
     told: list[Alert] = []
     to = ("phone",)
     rules = (

@@ -24,7 +24,7 @@ BOOKMAKERS = {BookmakerId(name): name.title() for name in NAMES}
 
 
 class _Stage:
-    """A board that one rule watches, and what that told."""
+    """A board that one rule watches, and the alerts of that rule."""
 
     def __init__(self, **rule: Any) -> None:
         self.told: list[Alert] = []
@@ -34,13 +34,13 @@ class _Stage:
         self.number = 0
 
     def follow(self) -> None:
-        """Link, and have the rule watch from now on; it compares the boards first."""
+        """Link the events and let the rule watch from now on; the watcher first compares the boards."""
         self.board.link()
         self.board.watcher = self.watcher
         run_now(self.watcher.compare({Kind.ONE_X_TWO: self.board.snapshot}, self.board.moment()))
 
     def lists(self, at: float, **lists: tuple[float, float, float] | list[Match]) -> None:
-        """Have each bookmaker list one match at these prices, or these matches."""
+        """Let each bookmaker list one match at the given prices, or the given matches."""
         self.board.now = Instant(at, WALL_0 + at)
         for name, listed in lists.items():
             self.number += 1
@@ -50,7 +50,7 @@ class _Stage:
 
 
 def test_commits_that_were_not_seen_fire_nothing() -> None:
-    """After them what had fired and fell has ended, and what rose is noted."""
+    """Afterwards an alert whose price fell is resolved, and a price that rose fires nothing."""
     stage = _Stage(when="price", above=2.5, outcome="1")
     stage.lists(0.0, alder=(2.2, 3.4, 3.0), birch=(2.2, 3.4, 3.0))
     stage.follow()
@@ -102,7 +102,7 @@ def test_commits_that_were_not_seen_fire_nothing() -> None:
 def test_an_alert_has_the_names_of_the_board(
     rule: dict[str, Any], prices: tuple[float, float, float], title: str, details: dict[str, object]
 ) -> None:
-    """Title and details tell match, outcome, bookmaker and numbers."""
+    """Title and details name the match, the outcome, the bookmaker and the numbers."""
     stage = _Stage(**rule)
     stage.lists(
         0.0, alder=(2.2, 3.4, 3.1), birch=(2.2, 3.4, 3.0), cedar=(2.1, 3.4, 3.0), elm=(2.15, 3.4, 3.0)
@@ -117,7 +117,7 @@ def test_an_alert_has_the_names_of_the_board(
 
 @pytest.mark.parametrize(("first", "then"), [("m1", "m2"), ("m2", "m1")])
 def test_another_match_in_the_same_place_has_no_former_price(first: str, then: str) -> None:
-    """The prices of the match before it are not its own."""
+    """A match does not take over the prices of a match that had its place before."""
 
     def listed(name: str) -> Fixture:
         stage = _Stage(when="price", above=2.5)
@@ -132,7 +132,7 @@ def test_another_match_in_the_same_place_has_no_former_price(first: str, then: s
 
 
 def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
-    """A match begins in so many seconds; a later kick-off is another one."""
+    """The alert comes `before_s` before the kick-off; a moved kick-off gets an alert of its own."""
     stage = _Stage(when="kickoff", before_s=60)
     start = int(WALL_0) + 100
     stage.lists(0.0, alder=[match(start_time=start)])
@@ -148,7 +148,7 @@ def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
 
 
 def test_a_cooldown_begins_when_a_kick_off_was_due() -> None:
-    """The tick that told it came later."""
+    """The cooldown counts from the due time, although the tick that sent the alert came later."""
     stage = _Stage(when="kickoff", before_s=60, cooldown_s=5)
     start = int(WALL_0) + 100
     stage.lists(0.0, alder=[match(start_time=start)])
@@ -161,7 +161,7 @@ def test_a_cooldown_begins_when_a_kick_off_was_due() -> None:
 
 
 def test_a_rule_of_a_team_ignores_other_matches() -> None:
-    """The filter finds spellings that differ in filler, and no other team."""
+    """The filter also finds spellings with or without a filler word such as FC, and no other team."""
     stage = _Stage(when="price", above=2.5, team="Rovers FC")
     names = "Rovers", "City", "Rovers 04", "Rovers U21"
     stage.lists(0.0, alder=[match(f"m{number}", home=name) for number, name in enumerate(names)])

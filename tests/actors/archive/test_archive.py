@@ -24,7 +24,7 @@ from tests.support.time.virtual import ManualClock
 
 
 def test_an_entry_of_before_the_two_newest_days_has_its_prices(tmp_path: Path) -> None:
-    """They come from the whole state at the begin of a day, once."""
+    """The prices come from the whole state at the beginning of a day, and they are listed once."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         for number in range(6):
@@ -46,7 +46,7 @@ def test_an_entry_of_before_the_two_newest_days_has_its_prices(tmp_path: Path) -
     ids=["too old", "configured otherwise", "the machine was started again"],
 )
 def test_a_list_that_may_not_hold_leaves_as_stale(tmp_path: Path, down_s: float, more: Any) -> None:
-    """In the first version of the new life, with what changed since the version before."""
+    """The match leaves in the first version of the new life, and the changes since the old life list it."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -62,7 +62,7 @@ def test_a_list_that_may_not_hold_leaves_as_stale(tmp_path: Path, down_s: float,
 
 
 def test_nothing_is_restored_after_any_other_end(tmp_path: Path) -> None:
-    """What was not written may have been a suspension."""
+    """After a kill nothing is restored: a change that was not written may have been a suspension."""
     clock = ManualClock()
     with kept(tmp_path, clock, is_orderly=False) as life:
         version = life.put("m1")
@@ -74,7 +74,7 @@ def test_nothing_is_restored_after_any_other_end(tmp_path: Path) -> None:
 
 
 def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> None:
-    """Its list is, without it, and has a version of its own."""
+    """The list is restored without the match that may have begun, and this makes a new version."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         life.board.put(
@@ -90,7 +90,7 @@ def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> Non
 
 
 def test_a_restored_price_leaves_when_its_match_is_in_play(tmp_path: Path) -> None:
-    """As any other does: its source has vouched for it too long ago."""
+    """A restored price leaves as every price in play does, when its source vouched for it too long ago."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         life.board.put(ALDER, match("m1", start_time=round(clock.wall) + 100), stale_after_s=600.0)
@@ -103,7 +103,7 @@ def test_a_restored_price_leaves_when_its_match_is_in_play(tmp_path: Path) -> No
 
 
 def test_lists_are_the_same_by_marks(tmp_path: Path) -> None:
-    """Before, at and after a mark, also of what was changed last before the mark before; `since`, too."""
+    """Lists and changes are right before, at and after a mark, also for entries from before older marks."""
     with kept(tmp_path, ManualClock()) as life:
         life.put("m1", "m2", bookmaker=BIRCH)
         life.archive.writer.marked_after = 3
@@ -123,7 +123,7 @@ def test_lists_are_the_same_by_marks(tmp_path: Path) -> None:
 
 
 def test_commits_that_find_no_room_are_a_gap(tmp_path: Path) -> None:
-    """The archive goes on from a whole state; what was between is known not to be known."""
+    """The archive goes on from a whole state, and records that the versions between are not known."""
     with kept(tmp_path, ManualClock()) as life:
         before = life.put("m1")
         life.archive.writer.max_waiting = 0
@@ -139,7 +139,7 @@ def test_commits_that_find_no_room_are_a_gap(tmp_path: Path) -> None:
 
 
 def test_a_dropped_commit_is_not_written_yet(tmp_path: Path) -> None:
-    """The archive lags since then, although nothing waits."""
+    """From the moment of a dropped commit the archive lags, although no commit waits in the queue."""
     with kept(tmp_path, ManualClock()) as life:
         life.put("m1")
         life.archive.writer.max_waiting = 0
@@ -150,7 +150,7 @@ def test_a_dropped_commit_is_not_written_yet(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_hangs_is_said_once(tmp_path: Path) -> None:
-    """And that it goes on again: the thread that writes could say neither."""
+    """The delay and its end are logged once each, and not by the thread that writes: that thread hangs."""
     with kept(tmp_path, ManualClock()) as life, capture_logs() as logs:
         for name in ("m1", "m2", "m3", "m4"):
             life.clock.pass_(6)
@@ -164,7 +164,7 @@ def test_a_disk_that_hangs_is_said_once(tmp_path: Path) -> None:
 
 
 def test_the_epoch_ends_where_versions_cannot_be_reserved(tmp_path: Path) -> None:
-    """No version means two things: what was never reserved is of an epoch of its own."""
+    """No version number is used twice: a version that was not reserved belongs to an epoch of its own."""
     with kept(tmp_path, ManualClock()) as life:
         epoch = life.board.newest.epoch
         life.archive.writer.reserved_until = life.version
@@ -175,7 +175,7 @@ def test_the_epoch_ends_where_versions_cannot_be_reserved(tmp_path: Path) -> Non
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
-    """One process a folder."""
+    """Only one process may use a folder."""
     with kept(tmp_path, ManualClock()), pytest.raises(ArchiveLockedError, match="another process"):
         Folder.hold(tmp_path)
 
@@ -183,7 +183,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_locked_is_an_error_of_the_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a file system without locks no other process is to blame."""
+    """On a file system without locks the error does not blame another process."""
 
     def refuse(descriptor: int, operation: int) -> None:
         del descriptor, operation
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_locked_is_an_error_of_the_configuration(
 
 
 def test_a_folder_that_cannot_be_is_an_error_of_the_configuration(tmp_path: Path) -> None:
-    """It names the key."""
+    """The error names the key of the configuration."""
     (tmp_path / "file").write_bytes(b"")
 
     with pytest.raises(ConfigError, match=r"archive\.path"):
@@ -223,7 +223,7 @@ def _of_no_format(day: Path) -> bytes:
 def test_a_damaged_day_is_set_aside(tmp_path: Path, damaged: Callable[[Path], bytes]) -> None:
     """The service starts and warns, versions go on, and the day is kept under another name.
 
-    It is never guessed what another format means.
+    The service never guesses what a file of another format means.
     """
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
@@ -240,7 +240,7 @@ def test_a_damaged_day_is_set_aside(tmp_path: Path, damaged: Callable[[Path], by
 
 
 def test_a_day_that_another_program_holds_is_not_damaged(tmp_path: Path) -> None:
-    """It is not sealed yet, and stays where it is, also at the next start."""
+    """The day is not sealed yet, and its file stays where it is, also at the next start."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -258,7 +258,7 @@ def test_a_day_that_another_program_holds_is_not_damaged(tmp_path: Path) -> None
 
 
 def test_a_sealed_day_that_is_the_last_again_is_verified(tmp_path: Path) -> None:
-    """Before it is written on, which ends its digest: what it has may never have been shown."""
+    """The day is checked before it is appended to, which ends its digest: no read may have checked it."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         life.put("m1", home="Kestrel")
@@ -278,7 +278,7 @@ def test_a_sealed_day_that_is_the_last_again_is_verified(tmp_path: Path) -> None
 def test_a_disk_that_fails_at_the_start_hinders_no_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A damaged day that cannot be set aside then is set aside a moment later."""
+    """A damaged day that cannot be set aside at the start is set aside a moment later."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         life.put("m1")
@@ -303,7 +303,7 @@ def test_a_disk_that_fails_at_the_start_hinders_no_start(
 
 
 def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
-    """The day that is written goes on; a time leads to the largest version at or before it."""
+    """The current day goes on; a time leads to the largest version at or before that time."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         life.put("m1")
@@ -316,7 +316,7 @@ def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
 
 
 def test_a_sealed_day_may_be_the_newest_again(tmp_path: Path) -> None:
-    """As from a backup: what is appended to is not damaged then, also after a kill."""
+    """A sealed day, as from a backup, is appended to and does not count as damaged, also after a kill."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -333,7 +333,7 @@ def test_a_sealed_day_may_be_the_newest_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_removed_is_said_for_as_long(tmp_path: Path) -> None:
-    """It is not made again: another disk may belong there."""
+    """The error stays; the folder is not made again, because another disk may belong in its place."""
     folder = tmp_path / "archive"
     with kept(folder, ManualClock()) as life:
         life.put("m1")
@@ -345,7 +345,7 @@ def test_a_folder_that_is_removed_is_said_for_as_long(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_ahead_makes_nothing_too_old(tmp_path: Path) -> None:
-    """What is too old counts from the day before the newest, which is in a year that has not come."""
+    """The age of days counts from the second newest day, because the newest may lie in the future."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -360,7 +360,7 @@ def test_a_clock_that_was_ahead_makes_nothing_too_old(tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Path) -> None:
-    """Wherever it is, its time is a gap from then on, of which is warned; the other days are read."""
+    """Wherever the bit is, the day becomes a gap with a warning; the other days are still read."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -384,7 +384,7 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
 
 
 def test_without_boot_ids_no_two_starts_are_in_one_boot(tmp_path: Path) -> None:
-    """So that nothing is restored that may be from before the boot."""
+    """Without a boot id each start counts as a new boot: no price from before a boot may be restored."""
     first, second = (machine(tmp_path / "none") for _ in range(2))
 
     assert first.boot_id != second.boot_id

@@ -1,4 +1,4 @@
-"""An export begins with a whole state: who plays it back has each list as it was, wherever it begins."""
+"""An export begins with a whole state: from any beginning a reader can play back each list as it was."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIDNIGHT_MS = BEGAN_MS // DAY_MS * DAY_MS + DAY_MS
 
 
 def _lists(some: list[Values]) -> dict[int, dict[str, object]]:
-    """Play rows back: return the prices by id after each version. A whole state replaces all before."""
+    """Play rows back: return the prices by id after each version. A whole state replaces all prices."""
     shown: dict[str, object] = {}
     found: dict[int, dict[str, object]] = {}
     state: object = None
@@ -44,7 +44,7 @@ def exported(folder: Path, from_ms: int = 0, bookmaker: BookmakerId | None = Non
 
 
 def _three_days(folder: Path) -> list[tuple[int, int]]:
-    """Archive versions on three days, some of which show nothing; return each, and its time."""
+    """Archive versions on three days, a few with empty lists; return each version and its time."""
     clock, found = ManualClock(), list[tuple[int, int]]()
 
     def put(life: Kept, *names: str, bookmaker: str = ALDER, price: float = 2.0) -> None:
@@ -73,7 +73,7 @@ def _three_days(folder: Path) -> list[tuple[int, int]]:
 def test_an_export_from_any_time_has_all_lists(
     tmp_path: Path, at_most_ms: int, bookmaker: BookmakerId | None
 ) -> None:
-    """From just before, at, and after each commit, also at midnight: the same as in an export of all."""
+    """From just before, at or after each commit, or midnight, the lists equal those of a whole export."""
     times = _three_days(tmp_path)
     whole = _lists(exported(tmp_path, bookmaker=bookmaker))
     for _, at_ms in [*times, (0, MIDNIGHT_MS)]:
@@ -90,7 +90,7 @@ def test_an_export_from_any_time_has_all_lists(
 
 @pytest.mark.parametrize("how", ["removed", "set aside"])
 def test_after_a_day_that_is_missing_the_whole_state_comes_again(tmp_path: Path, how: str) -> None:
-    """Entries that left in that day are not shown any more."""
+    """Entries that left on the missing day are not shown after it."""
     _three_days(tmp_path)
     whole = _lists(exported(tmp_path))
     second = sorted(tmp_path.glob("*.db"))[1]
@@ -106,7 +106,7 @@ def test_after_a_day_that_is_missing_the_whole_state_comes_again(tmp_path: Path,
 
 
 def test_a_whole_state_that_shows_nothing_is_told(tmp_path: Path) -> None:
-    """After a gap in which all left: as a row without an id."""
+    """If all entries left in a gap, the whole state after the gap is one row without an id."""
     with kept(tmp_path, ManualClock()) as life:
         life.put("m1")
         life.archive.writer.max_waiting = 0
@@ -120,7 +120,7 @@ def test_a_whole_state_that_shows_nothing_is_told(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_back_leaves_nothing_out(tmp_path: Path) -> None:
-    """All until the newest version from before the end of the time, whatever the times of those between."""
+    """The export has all versions up to the newest one in the asked time, whatever their own times are."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         first = life.put("m1")
@@ -137,7 +137,7 @@ def test_a_clock_that_was_set_back_leaves_nothing_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\uff1d"])
 def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
-    """A spreadsheet would run it; a number stays one, also below zero, and other texts are as they are."""
+    """A text that a spreadsheet would run gets a leading quote; numbers and other texts are unchanged."""
     text, out = f'{begin}HYPERLINK("http://a.example","x")', StringIO(newline="")
     row: Values = dict.fromkeys(COLUMNS) | {"home": text, "away": "'s-Gravenzande", "odds_1": -1.5}
     write_csv(iter([row]), out)
@@ -148,7 +148,7 @@ def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
 
 
 def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
-    """Played back from any time it has all prices at each version; without --markets none is there."""
+    """Rows from any time give all prices at each version; without `--markets` there are no such rows."""
     clock, versions = ManualClock(), list[int]()
     with kept(tmp_path, clock, OTHERS) as life:
         versions.append(life.put("m1", "m2", goals=(1.9, 2.0)))
@@ -177,7 +177,7 @@ def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
 
 
 def _played(some: list[Values]) -> dict[int, dict[tuple[Any, ...], Any]]:
-    """Return the prices of all markets after each version, as `_lists`."""
+    """Return the prices of all markets after each version, as `_lists` does for 1X2."""
     found: dict[int, dict[tuple[Any, ...], Any]] = {}
     prices: dict[tuple[Any, ...], Any] = {}
     state: object = None

@@ -1,4 +1,4 @@
-"""The archive of a board that several processes show: it goes on, fills what it missed, or has a gap."""
+"""The archive of a board that several processes show: it fills in missed versions or has a gap."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Board:
         self._board.follow(self.shown.append)
 
     def put(self, *names: str, bookmaker: BookmakerId = ALDER) -> Snapshot:
-        """Commit a list, a second later."""
+        """Commit a list one second after the previous commit."""
         self.clock.pass_(1)
         self._board.put(bookmaker, *map(match, names), stale_after_s=1e6)
         return self.shown[-1]
@@ -58,18 +58,18 @@ class _Kept:
     days: Days = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make what reads it."""
+        """Make the reader of the archive's days."""
         self.days = Days(self.archive.folder, lambda: self.archive.writer.live_day)
 
     def follow(self, *snapshots: Snapshot) -> None:
-        """Have these written."""
+        """Have the archive write these snapshots."""
         for snapshot in snapshots:
             self.archive.note(Kind.ONE_X_TWO, snapshot)
             self.archive.commit()
             self.archive.writer.step()
 
     def begin(self, first: Snapshot, *then: Snapshot) -> None:
-        """Go on from a whole board."""
+        """Let the archive go on from a whole board, then follow more snapshots."""
         self.archive.restart({Kind.ONE_X_TWO: first})
         self.archive.writer.step()
         self.follow(*then)
@@ -81,7 +81,7 @@ class _Kept:
         return [of.id for of in found.entries]
 
     def gaps(self) -> list[tuple[int, int, str]]:
-        """Return between which versions nothing is known, and why."""
+        """Return the versions around each gap, and the reason of the gap."""
         return [(gap.after, gap.until, gap.reason) for gap in self.days.gaps(self.days.held())]
 
 
@@ -102,7 +102,7 @@ def clock() -> ManualClock:
 
 
 def test_each_version_is_kept_from_the_first_board_on(tmp_path: Path, clock: ManualClock) -> None:
-    """Without a gap before it; nothing is reserved for a process that makes no versions."""
+    """There is no gap before the first board; a process that makes no versions reserves no versions."""
     board = _Board(clock)
     with _kept(tmp_path, clock) as life:
         life.begin(*board.shown)
@@ -114,7 +114,7 @@ def test_each_version_is_kept_from_the_first_board_on(tmp_path: Path, clock: Man
 
 
 def test_versions_that_were_missed_are_filled(tmp_path: Path, clock: ManualClock) -> None:
-    """After a restart of the process, from a board before its newest: none twice, each with its time."""
+    """After a restart from an older board, each missed version is written once, with its own time."""
     board = _Board(clock)
     for number in range(6):
         board.put(f"m{number}")
@@ -139,7 +139,7 @@ def test_versions_that_were_missed_are_filled(tmp_path: Path, clock: ManualClock
 def test_a_list_from_before_the_first_version_of_a_life_is_of_the_same_epoch(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    """The life begins with a later version of a new epoch, whose first lists are still shown then."""
+    """The life begins at a later version of a new epoch; a list from the epoch's first version is shown."""
     board, anew = _Board(clock), _Board(clock, FIRST + 100, "e2")
     with _kept(tmp_path, clock) as life:
         life.begin(*board.shown, board.put("m1"))
@@ -156,7 +156,7 @@ def test_a_list_from_before_the_first_version_of_a_life_is_of_the_same_epoch(
 
 
 def test_the_newest_version_holds_as_long_as_it_is_known_to(tmp_path: Path, clock: ManualClock) -> None:
-    """A process that does not know what others committed meanwhile says nothing of that time."""
+    """A process that cannot know of other processes' commits does not say that the version still holds."""
     board = _Board(clock)
     with _kept(tmp_path, clock) as life:
         life.begin(*board.shown, board.put("m1"))
@@ -170,7 +170,7 @@ def test_the_newest_version_holds_as_long_as_it_is_known_to(tmp_path: Path, cloc
 
 
 def test_times_of_lists_of_other_processes_are_not_kept(tmp_path: Path, clock: ManualClock) -> None:
-    """They are of other clocks."""
+    """The times that other processes give their lists come from other clocks."""
     board = _Board(clock)
     with _kept(tmp_path, clock) as life:
         life.begin(*board.shown, board.put("m1"))
@@ -185,7 +185,7 @@ def test_times_of_lists_of_other_processes_are_not_kept(tmp_path: Path, clock: M
 
 
 def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock: ManualClock) -> None:
-    """Also those that it may have published; its lists are not restored, then or later."""
+    """Versions that the single process may have published count, too; its lists are never restored."""
     alone = open_archive(
         ArchiveSettings(str(tmp_path)),
         ArchiveStatus(),
@@ -208,7 +208,7 @@ def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock
 def test_other_markets_are_kept_with_the_version_that_they_are_of(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    """Those of a checkpoint after a gap as well, though no record of them came here."""
+    """Markets of a checkpoint after a gap are kept as well, though their records never arrived here."""
     cluster, base = MarketCluster(), match("m1")
     archived: list[int] = []
     with _kept(tmp_path, clock, {name: name for name in ROSTER}) as life:

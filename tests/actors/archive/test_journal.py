@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 def _life(folder: Folder, *transitions: Transition) -> JournalFile:
-    """Write the transitions of a life of the service."""
+    """Write the transitions of one life of the service."""
     noted = Journal()
     file = JournalFile(folder, noted)
     for transition in transitions:
@@ -43,7 +43,7 @@ def _read(folder: Folder, about: About = About(), before_s: float = inf) -> Sequ
 
 
 def test_events_of_earlier_lives_are_kept(folder: Folder) -> None:
-    """All of them, the newest first, with every field."""
+    """All events are read, the newest first, with every field."""
     now = wall_s()
     _life(folder, _event("source.down", "feed", now - 9, source="feed", error="it's refused"))
     _life(folder, _event("source.recovered", "feed", now, source="feed", down_for_s=9.0))
@@ -55,7 +55,7 @@ def test_events_of_earlier_lives_are_kept(folder: Folder) -> None:
 
 
 def test_old_events_are_removed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events of more than two weeks ago go, and the oldest of too many."""
+    """Events older than two weeks are removed, and the oldest events if there are too many."""
     monkeypatch.setattr(journal, "MAX_ROWS", 2)
     monkeypatch.setattr(journal, "TIDY_S", 0.0)
     now = wall_s()
@@ -68,7 +68,7 @@ def test_old_events_are_removed(folder: Folder, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
-    """But not those that name other bookmakers only, even if one id is a part of another."""
+    """Events that name only other bookmakers are left out, even if one id is a part of another id."""
     now = wall_s()
     _life(
         folder,
@@ -87,7 +87,7 @@ def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
 
 
 def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
-    """At the second look, over no other; a new one has what could not be written."""
+    """The second look renames the file to a free name; a new file gets the events that had to wait."""
     path, content = folder.path / NAME, b"no database" * 1000
     path.write_bytes(content)
     (older := folder.path / f"{NAME}.bad").write_bytes(b"older")
@@ -95,7 +95,7 @@ def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
     file = JournalFile(folder, noted)
     noted.note(_event("source.down", "feed", wall_s()))
 
-    for _ in range(2):  # the second time is before it is tried again
+    for _ in range(2):  # the second step comes too early for a new try
         file.step()
     after_one_look = path.read_bytes()
     for _ in range(2):
@@ -109,7 +109,7 @@ def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
 
 
 def test_a_journal_that_reads_wrong_for_a_moment_stays(folder: Folder) -> None:
-    """It goes on when it can be read again; the next doubt is a first one."""
+    """The journal goes on once it can be read again; a later error counts as a first error again."""
     path = folder.path / NAME
     _life(folder, _event("source.down", "before", wall_s()))
     whole = path.read_bytes()
@@ -127,7 +127,7 @@ def test_a_journal_that_reads_wrong_for_a_moment_stays(folder: Folder) -> None:
 
 
 def test_nothing_is_written_to_a_removed_file(folder: Folder) -> None:
-    """Events wait until there is a file again: otherwise they would be lost with the removed one."""
+    """Events wait until there is a file again; written to the removed file they would be lost."""
     noted = Journal()
     file = JournalFile(folder, noted)
     for number in range(2):
@@ -144,7 +144,7 @@ def test_nothing_is_written_to_a_removed_file(folder: Folder) -> None:
 
 
 def test_the_journal_is_read_with_plain_sql(folder: Folder) -> None:
-    """Times are Unix seconds, bookmakers ids with blanks between, fields JSON."""
+    """Times are Unix seconds, bookmakers are ids with blanks between them, and fields are JSON."""
     _life(folder, _event("bookmaker.withdrawn", "feed", 2e9, bookmakers=["bet", "cedar"]))
 
     with sqlite3.connect(folder.path / NAME) as connection:

@@ -24,13 +24,13 @@ from tests.support.time.virtual import ManualClock
 
 
 def _ids(life: Kept, bookmaker: BookmakerId = ALDER) -> list[str]:
-    """Return the ids of all that a bookmaker has on any board."""
+    """Return the ids of all entries that a bookmaker has on any board."""
     books = [board.newest.books[bookmaker] for board in life.board.boards.values()]
     return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
 
 def _fixtures(life: Kept) -> list[tuple[str, bool, bool, list[str]]]:
-    """Return the fixtures of all other markets: main lines, those that have begun, entries."""
+    """Return each fixture of the other markets: id, whether a main line, whether begun, and its entries."""
     boards = [life.board.markets.published[kind].newest for kind in OTHERS]
     return [
         (fixture.id, fixture.is_main, fixture.has_begun, [entry.id for entry in fixture.listed])
@@ -40,7 +40,7 @@ def _fixtures(life: Kept) -> list[tuple[str, bool, bool, list[str]]]:
 
 
 def _list(life: Kept, *names: str, more: dict[str, Sequence[float]], stale_after_s: float) -> Batch:
-    """Return a list with other markets alone, in a scope of its own."""
+    """Return a list with only other markets than 1X2, in a scope of its own."""
     of = [market for name in names for market in listed(match(name), more)[1:]]
     received = life.clock.now().mono
     return batch(of, bookmaker=ALDER, scope="single", received_mono=received, stale_after_s=stale_after_s)
@@ -68,7 +68,7 @@ def _link(life: Kept) -> None:
 def test_markets_are_restored_where_the_list_is(
     tmp_path: Path, kinds: Sequence[Kind], *, is_orderly: bool
 ) -> None:
-    """After an orderly end and where they are still read; else they leave as stale in the first version."""
+    """Markets return after an orderly end if still read; if not, the first version drops them as stale."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS, is_orderly=is_orderly) as life:
         life.put("m1", goals=(1.9, 2.0))
@@ -87,7 +87,7 @@ def test_markets_are_restored_where_the_list_is(
 
 
 def test_fixtures_are_the_same_as_before(tmp_path: Path) -> None:
-    """Ids, main lines and an event without 1X2 prices; a commit that changes nothing mints no version."""
+    """Ids, main lines and an event without 1X2 prices stay; a commit without a change makes no version."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         of = listed(match("m1"), {"goals": (1.9, 2.0), "handicap": (1.8, 2.1), "btts": (1.7, 2.2)})
@@ -109,7 +109,7 @@ def test_fixtures_are_the_same_as_before(tmp_path: Path) -> None:
 
 
 def test_a_market_is_as_old_as_its_own_list(tmp_path: Path) -> None:
-    """The 1X2 list is too old after the stop, and that of single events is not; then it gets stale, too."""
+    """After the stop the 1X2 list is too old; the list of other markets holds longer, then gets stale."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1")
@@ -129,7 +129,7 @@ def test_a_market_is_as_old_as_its_own_list(tmp_path: Path) -> None:
 
 
 def test_only_a_complete_list_confirms_what_is_restored(tmp_path: Path) -> None:
-    """A confirmation or a change of the list from before finds nothing to build on; a list replaces all."""
+    """A confirmation or change of the old list is refused; a complete list replaces restored markets."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
@@ -159,7 +159,7 @@ def test_only_a_complete_list_confirms_what_is_restored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [{"in_play": True}, {"start_time": None, "latest_start": 10}])
 def test_no_market_of_a_match_that_has_begun_is_restored(tmp_path: Path, more: dict[str, int]) -> None:
-    """Also where its 1X2 prices alone say so: its list of other markets may be older."""
+    """It is enough that the 1X2 prices show the kick-off: the list of other markets may be older."""
     clock = ManualClock()
     if "latest_start" in more:
         more = {**more, "latest_start": round(clock.wall) + 3}
@@ -167,7 +167,7 @@ def test_no_market_of_a_match_that_has_begun_is_restored(tmp_path: Path, more: d
         goals = [
             market for name in ("m1", "m2") for market in listed(match(name), {"goals": (1.9, 2.0)})[1:]
         ]
-        life.put_all([match("m1", **more), match("m2"), *goals])  # type: ignore[arg-type]  # by its name
+        life.put_all([match("m1", **more), match("m2"), *goals])  # type: ignore[arg-type]  # fields by name
     clock.pass_(5)
     with kept(tmp_path, clock, OTHERS) as life:
         ids = _ids(life)
@@ -179,13 +179,13 @@ def test_no_market_of_a_match_that_has_begun_is_restored(tmp_path: Path, more: d
 def test_a_handicap_that_another_source_takes_for_begun_is_not_restored(
     tmp_path: Path, more: dict[str, int]
 ) -> None:
-    """It may count the goals from now on alone; totals are of the whole score."""
+    """A handicap in play may count only the goals from now on; totals count the whole score."""
     clock = ManualClock()
     if "start_time" in more:
         more = {"start_time": round(clock.wall) + 3}
     with kept(tmp_path, clock, OTHERS) as life:
         life.put_all(listed(match("m1", start_time=None), {"goals": (1.9, 2.0), "handicap": (1.8, 2.1)}))
-        life.put_all([match("m1", **more)], BIRCH)  # type: ignore[arg-type]  # by its name
+        life.put_all([match("m1", **more)], BIRCH)  # type: ignore[arg-type]  # fields by name
         _link(life)
         joined = _fixtures(life)
     clock.pass_(5)
@@ -197,7 +197,7 @@ def test_a_handicap_that_another_source_takes_for_begun_is_not_restored(
 
 
 def test_versions_go_on_from_the_newest_of_any_board(tmp_path: Path) -> None:
-    """Also where the clock was set back, and 1X2 did not change any more."""
+    """Versions go on also if the clock was set back and the last changes were of other markets."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         main = life.put("m1", goals=(1.9, 2.0))
@@ -214,7 +214,7 @@ def test_versions_go_on_from_the_newest_of_any_board(tmp_path: Path) -> None:
 
 
 def test_markets_leave_after_the_end_of_an_earlier_release(tmp_path: Path) -> None:
-    """It kept 1X2 alone."""
+    """The earlier release saved only 1X2 at its end, so other markets are not restored."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
@@ -230,7 +230,7 @@ def test_markets_leave_after_the_end_of_an_earlier_release(tmp_path: Path) -> No
 
 
 def test_the_next_day_begins_with_what_is_restored(tmp_path: Path) -> None:
-    """A life that begins on another day has the whole state in its file, all markets among it."""
+    """A life that begins on another day writes the whole state, with all markets, to the new day's file."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         clock.pass_(86_400 - clock.wall % 86_400 - 10)
@@ -246,7 +246,7 @@ def test_the_next_day_begins_with_what_is_restored(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 async def test_cursors_of_markets_end_where_those_of_fixtures_do(tmp_path: Path) -> None:
-    """Links are made anew: changes of both since before the stop are 410, and a poll gets the whole."""
+    """Links are made anew: changes since a cursor from before are 410, and a poll gets the whole list."""
     base, goals = match("m1"), parsed(GOALS)
     views = ("/api/v2/fixtures", f"/api/v2/fixtures?market={GOALS}")
     async with open_site(archived=tmp_path, kinds=OTHERS) as site:

@@ -31,13 +31,13 @@ from tests.support.time.virtual import ManualClock
 
 
 def sql_blocks() -> list[str]:
-    """Return the queries of the documents."""
+    """Return the SQL queries in docs/archive.md."""
     found = blocks(document("docs/archive.md"))
     return ["\n".join(block.lines) for block in found if block.language == "sql"]
 
 
 def test_a_market_alone_is_a_version_and_no_version_of_the_list(tmp_path: Path) -> None:
-    """`at` of its version leads to that which the 1X2 list had; the list is byte for byte its own."""
+    """Asked for that version, the archive refers to the version of the 1X2 list, which did not change."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0))
         second = life.put("m1", goals=(1.95, 2.0))
@@ -58,7 +58,7 @@ def test_a_market_alone_is_a_version_and_no_version_of_the_list(tmp_path: Path) 
 
 
 def test_a_market_leaves_with_its_reason(tmp_path: Path) -> None:
-    """By itself, while the match stays; and with the list when that is stale."""
+    """A market is withdrawn while its match stays, and it leaves as stale when its list is stale."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0), btts=(1.7, 2.2))
         went = life.put("m1", btts=(1.7, 2.2))
@@ -71,9 +71,9 @@ def test_a_market_leaves_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
-    """From its first other market on it is of another format; all before can still be read.
+    """From its first other market on, a day has another format; its older part can still be read.
 
-    Until then it has the tables and the format that earlier releases read, though sources may list others.
+    Until then its tables and format are those of earlier releases, even if sources may list other markets.
     """
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
@@ -93,7 +93,7 @@ def test_a_day_that_an_earlier_release_began_goes_on(tmp_path: Path) -> None:
 
 
 def test_sqlite_reads_prices_as_they_are(tmp_path: Path) -> None:
-    """A row a price: decimal odds, lines in goals, versions and Unix seconds, without arithmetic."""
+    """No arithmetic is needed: a price is a row with decimal odds, line in goals, version and Unix time."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         of = match("m1", source_time=clock.wall - 1.5)
@@ -101,7 +101,7 @@ def test_sqlite_reads_prices_as_they_are(tmp_path: Path) -> None:
         at = clock.wall
     (day,) = tmp_path.glob("*.db")
     columns = "version, time, id, market, kind, line, outcome, odds, updated, source_time"
-    sql = f"SELECT {columns} FROM market_prices"  # noqa: S608 - of the line above
+    sql = f"SELECT {columns} FROM market_prices"  # noqa: S608 - columns of the line above
 
     about = (of.source_time, of.source_time)
     handicap = (version, at, "alder_m1", HANDICAP, "asian_handicap", -0.75)
@@ -116,7 +116,7 @@ def test_sqlite_reads_prices_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
-    """A row for each price of a kind, in the order of lines and outcomes, and one for each that left."""
+    """The query gives a row for each price of a kind, by line and outcome, and for each removed price."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0), btts=(1.7, 2.2))
         second = life.put("m1", btts=(1.7, 2.2))
@@ -133,7 +133,7 @@ def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
 
 
 def test_a_sealed_day_has_the_same_markets(tmp_path: Path) -> None:
-    """In the order of offers, with its digest; the day after it begins with the whole state."""
+    """Rows are in the order of offers, with a digest; the next day begins with the whole state."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         versions = [life.put("m1", goals=(1.9 + n / 100, 2.0), btts=(1.7, 2.2)) for n in range(4)]
@@ -154,7 +154,7 @@ def test_a_sealed_day_has_the_same_markets(tmp_path: Path) -> None:
 
 
 def test_markets_are_the_same_by_marks(tmp_path: Path) -> None:
-    """Before, at and after a mark, also of what was changed last before the mark before."""
+    """Markets are right before, at and after a mark, also markets from before the previous mark."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", bookmaker=BIRCH, goals=(1.9, 2.0))
         life.archive.writer.marked_after = 3
@@ -170,7 +170,7 @@ def test_markets_are_the_same_by_marks(tmp_path: Path) -> None:
 
 
 def test_after_a_gap_the_whole_state_has_all_markets(tmp_path: Path) -> None:
-    """Also of bookmakers of which nothing was lost."""
+    """The whole state has also the markets of bookmakers for which no commit was lost."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", bookmaker=BIRCH, goals=(1.9, 2.0))
         life.archive.writer.max_waiting = 0
@@ -185,7 +185,7 @@ def test_after_a_gap_the_whole_state_has_all_markets(tmp_path: Path) -> None:
 
 
 def test_what_is_listed_weighs_in_the_queue(tmp_path: Path) -> None:
-    """Commits of many other markets fill it as those of 1X2 do."""
+    """Each listed market counts in the queue, whether it is 1X2 or another market."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1")
         life.clock.pass_(1)
@@ -195,7 +195,7 @@ def test_what_is_listed_weighs_in_the_queue(tmp_path: Path) -> None:
 
 
 def test_a_market_alone_that_is_not_reserved_begins_an_epoch(tmp_path: Path) -> None:
-    """No version of any board means two things; the lists of all kinds are of that epoch at once."""
+    """No version is used twice on any board; the lists of all kinds move to the new epoch together."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         first = life.put("m1", goals=(1.9, 2.0))
         epoch, boards = life.board.newest.epoch, life.board.boards.values()
@@ -218,7 +218,7 @@ def test_a_market_alone_that_is_not_reserved_begins_an_epoch(tmp_path: Path) -> 
 
 
 def test_a_board_that_breaks_leaves_the_list_archived(tmp_path: Path) -> None:
-    """What readers of 1X2 could see by then is written; the next commit goes on after it."""
+    """The 1X2 list that readers could already see is written, and the next commit goes on after it."""
 
     def fail(_: object) -> None:
         raise RuntimeError("of another reader")
@@ -243,7 +243,7 @@ def _key(row: Row) -> tuple[int, str]:
 
 
 def test_a_market_that_stays_over_midnight_is_told_once(tmp_path: Path) -> None:
-    """The whole state that begins a day changes nothing."""
+    """The whole state at the beginning of a day is not a change of the market."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         for over in (1.9, 1.8):
             first = match("m1").of_market(parsed(GOALS), (over, 2.0))

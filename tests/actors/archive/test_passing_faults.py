@@ -1,4 +1,4 @@
-"""An error is damage only if a second look says so; what may hold committed data is never removed."""
+"""An error is damage only if a second look says so; a file that may hold commits is never removed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ needs_library = pytest.mark.skipif(library() is None, reason="needs a C compiler
 
 
 def _two_days(folder: Path) -> tuple[ManualClock, int, int]:
-    """Archive a version in a sealed day and one in the day after it; return the clock and both."""
+    """Archive a version in a sealed day and one in the next day; return the clock and both versions."""
     clock = ManualClock()
     with kept(folder, clock) as life:
         first = life.put("m1")
@@ -45,7 +45,7 @@ def _two_days(folder: Path) -> tuple[ManualClock, int, int]:
 
 @contextmanager
 def _full_disk() -> Iterator[None]:
-    """Have no file of this process become larger within the block."""
+    """Within the block, let no file of this process grow."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
@@ -69,7 +69,7 @@ def _full_disk() -> Iterator[None]:
     ],
 )
 def test_only_what_was_read_may_be_damage(name: str, *, may_be: bool) -> None:
-    """Any other error passes: of the disk, of the network, of locks, of this process."""
+    """Other errors are passing: errors of the disk, the network, locks or this process."""
     error = sqlite3.OperationalError("an error")
     error.sqlite_errorcode = getattr(sqlite3, name)
 
@@ -77,7 +77,7 @@ def test_only_what_was_read_may_be_damage(name: str, *, may_be: bool) -> None:
 
 
 def test_a_day_that_reads_wrong_for_a_moment_stays(tmp_path: Path) -> None:
-    """The first look is an error of that answer; when it can be read again, it is."""
+    """The first failed read fails only that answer; a later read of the same day succeeds."""
     clock, version, _ = _two_days(tmp_path)
     sealed = tmp_path / "2026-05-28.db"
     whole = sealed.read_bytes()
@@ -93,7 +93,7 @@ def test_a_day_that_reads_wrong_for_a_moment_stays(tmp_path: Path) -> None:
 
 
 def test_a_second_look_that_finds_it_whole_ends_the_doubt(tmp_path: Path) -> None:
-    """Where a day has its digest, that decides, whatever was read before."""
+    """If a day has a digest, the digest decides, whatever was read before."""
     clock, version, _ = _two_days(tmp_path)
     with kept(tmp_path, clock) as life:
         settled = life.archive.folder.settle(life.days.held()[0].day, "it read wrong for a moment")
@@ -103,7 +103,7 @@ def test_a_second_look_that_finds_it_whole_ends_the_doubt(tmp_path: Path) -> Non
 
 
 def test_a_day_whose_sealing_was_cut_off_is_not_damaged(tmp_path: Path) -> None:
-    """Its digest is of the sealed file, which a killed process did not put in its place."""
+    """The digest belongs to the sealed file, which the killed process did not put in the day's place."""
 
     def stop(boundary: str) -> None:
         if boundary == "digest renamed":
@@ -123,7 +123,7 @@ def test_a_day_whose_sealing_was_cut_off_is_not_damaged(tmp_path: Path) -> None:
 
 
 def test_days_of_an_earlier_release_are_read_and_sealed(tmp_path: Path) -> None:
-    """They lack links, bookmakers and the view of prices; one is half sealed, and the other goes on."""
+    """These days lack links, bookmakers and the view of prices; one is half sealed, the other goes on."""
 
     def stop(boundary: str) -> None:
         if boundary == "sealed file written":
@@ -151,7 +151,7 @@ def test_days_of_an_earlier_release_are_read_and_sealed(tmp_path: Path) -> None:
 
 
 def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> None:
-    """What is committed waits until it is looked at again; nothing is lost, whatever that finds."""
+    """Commits wait for the second look at the day; nothing is lost, whatever the second look finds."""
     clock, _, version = _two_days(tmp_path)
     newest = tmp_path / "2026-05-29.db"
     whole = newest.read_bytes()
@@ -171,7 +171,7 @@ def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> No
 
 
 def test_what_is_beside_a_damaged_day_moves_with_it(tmp_path: Path) -> None:
-    """Its log may have what was committed; nothing that was set aside before is overwritten."""
+    """The day's log may hold commits, so it moves too; files that were set aside before stay."""
     clock, _, _ = _two_days(tmp_path)
     sealed = tmp_path / "2026-05-28.db"
     contents = {"": b"damaged", "-wal": b"a log", "-journal": b"a journal"}
@@ -194,7 +194,7 @@ def test_what_is_beside_a_damaged_day_moves_with_it(tmp_path: Path) -> None:
 
 
 def test_a_log_without_its_day_is_not_taken_into_another(tmp_path: Path) -> None:
-    """If the file alone is removed: SQLite would write its pages over those of the new file."""
+    """If only the day's file is removed, SQLite would write the log's pages into the new file."""
     with kept(tmp_path, ManualClock(), look_again_s=0.0) as life:
         life.put("m1")
         day = tmp_path / "2026-05-28.db"
@@ -209,7 +209,7 @@ def test_a_log_without_its_day_is_not_taken_into_another(tmp_path: Path) -> None
 
 
 def interrupt(path: Path) -> None:
-    """Leave a file as a process does that is killed in a transaction: half changed, with a hot journal."""
+    """Leave a file as after a kill in a transaction: half changed, with a hot journal."""
     other = path.with_name("interrupted")
     shutil.copy(path, other)
     connection = sqlite3.connect(other, isolation_level=None)
@@ -231,7 +231,7 @@ def interrupt(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["2026-05-28.db", "2026-05-29.db"])
 def test_a_hot_journal_is_rolled_back(tmp_path: Path, name: str) -> None:
-    """As after a kill while a day is closed: nothing is damaged, and the life before ends as it did."""
+    """After a kill while a day was closed, nothing is damaged, and the earlier life ends as stopped."""
     clock, first, second = _two_days(tmp_path)
     (tmp_path / "2026-05-28.sum").unlink()
     interrupt(tmp_path / name)
@@ -243,9 +243,9 @@ def test_a_hot_journal_is_rolled_back(tmp_path: Path, name: str) -> None:
 
 
 def test_a_start_on_a_disk_that_is_full_loses_nothing(tmp_path: Path) -> None:
-    """The first version of the life is written as soon as it can be, and follows what stood before."""
+    """The first version of the life is written as soon as possible, and follows the last version before."""
     clock, _, before = _two_days(tmp_path)
-    with ExitStack() as stack, capture_logs():  # the log is on the disk, too
+    with ExitStack() as stack, capture_logs():  # the log is on the full disk, too
         with _full_disk():
             life = stack.enter_context(kept(tmp_path, clock))
             during = life.put("m3")
@@ -260,7 +260,7 @@ def test_a_start_on_a_disk_that_is_full_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_first_version_that_begins_a_day_is_written_once(tmp_path: Path) -> None:
-    """Though the file of the new day cannot be made at first: the version is in the day before by then."""
+    """The new day's file cannot be made at first, so the version is already in the previous day's file."""
     clock, _, before = _two_days(tmp_path)
     clock.pass_(86_400)
     left = [3]
@@ -281,7 +281,7 @@ def test_a_first_version_that_begins_a_day_is_written_once(tmp_path: Path) -> No
 
 
 def test_a_time_before_a_damaged_day_is_before_the_first(tmp_path: Path) -> None:
-    """What was in it, or after it, is not known because of the damage."""
+    """Times in the damaged day or after it are unknown because of the damage."""
     clock, version, _ = _two_days(tmp_path)
     with kept(tmp_path, clock) as life:
         life.archive.folder.set_aside(life.days.held()[0].day, "damaged")
@@ -299,7 +299,7 @@ def test_a_time_before_a_damaged_day_is_before_the_first(tmp_path: Path) -> None
 def test_a_damaged_day_explains_what_is_missing_before_it_alone(
     tmp_path: Path, day: int, reason: str
 ) -> None:
-    """A file that was set aside may be of the first kept day, or of a later one."""
+    """A damaged file of the first kept day explains older versions; a file of a later day does not."""
     clock, version, _ = _two_days(tmp_path)
     with kept(tmp_path, clock) as life:
         file = life.archive.folder.file(life.days.held()[day].day)
@@ -315,7 +315,7 @@ def test_a_damaged_day_explains_what_is_missing_before_it_alone(
 def test_a_damaged_day_explains_a_gap_that_it_may_have_been_in(
     tmp_path: Path, day: int, reason: str
 ) -> None:
-    """The file that was set aside is of a day from the begin to the end of the gap."""
+    """The damaged day explains the gap if it lies between the gap's first and last day, both included."""
     first = date(2026, 5, 28)
     Path(f"{Folder.reading(tmp_path).file(first + timedelta(days=day))}{BAD}").touch()
     before = Held(first, 1000, 1005, 1, 2, 1, ())
@@ -328,12 +328,12 @@ def test_a_damaged_day_explains_a_gap_that_it_may_have_been_in(
 @needs_library
 @pytest.mark.parametrize("kinds", [READ, OPEN], ids=["reads", "opening"])
 def test_a_start_that_can_read_nothing_changes_nothing(tmp_path: Path, kinds: int) -> None:
-    """Every file is as it was, the log of the newest day, too; no version falls, and all is read later."""
+    """Each file stays as it was, also the newest day's log; versions only rise; all can be read later."""
     folder = tmp_path / "archive"
     lives = Lives(folder, tmp_path / "control")
     try:
         lives.run(1, midnight=5, kill_at="after write", nth=9)
-        passing = {".db-shm", ".new"}  # of what is sealed while the machine is slow
+        passing = {".db-shm", ".new"}  # files of a sealing that a slow machine has not ended
         before = {
             path.name: path.read_bytes() for path in folder.glob("2026-*") if path.suffix not in passing
         }
@@ -356,7 +356,7 @@ def test_a_start_that_can_read_nothing_changes_nothing(tmp_path: Path, kinds: in
 
 @needs_library
 def test_no_version_falls_though_nothing_can_be_read_and_the_clock_is_set_back(tmp_path: Path) -> None:
-    """Start after start, each of which begins above what may have been published before."""
+    """Each of several starts begins above all versions that may have been published before."""
     folder = tmp_path / "archive"
     lives = Lives(folder, tmp_path / "control")
     try:
@@ -384,7 +384,7 @@ def _follow(folder: Path, clock: ManualClock) -> None:
 def test_a_newer_format_is_refused_and_stays(
     tmp_path: Path, day: str, start: Callable[[Path, ManualClock], None]
 ) -> None:
-    """One line says so; no file is changed, renamed or made, and the folder is free again."""
+    """One line names the format; no file is changed, renamed or made, and the folder is unlocked again."""
     clock, _, _ = _two_days(tmp_path)
     with closing(sqlite3.connect(tmp_path / f"{day}.db")) as connection:
         connection.execute("PRAGMA user_version = 3")

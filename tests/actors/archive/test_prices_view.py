@@ -1,4 +1,4 @@
-"""What people who query a day's file read: the view `prices`, in plain numbers, of all markets."""
+"""The view `prices` of a day's file: all markets in plain numbers, for people who query the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY = Chosen(0, 2**52, all_markets=True)
 
 
 def lived(life: Kept) -> None:
-    """Archive two days with changes, absences, prices and times of all forms, and other markets."""
+    """Archive two days with changes, absences, all forms of prices and times, and other markets."""
     clock = life.clock
     life.put_all([match("m1", prices=PRICES, source_time=clock.wall - 1.5)])
     life.put("m1", "m2", goals=(1.9, 2.0))
@@ -35,13 +35,13 @@ def lived(life: Kept) -> None:
 
 
 def test_the_view_has_every_change_that_an_export_has(tmp_path: Path) -> None:
-    """With the same numbers, of sealed days and of the day that is written, of 1X2 and other markets."""
+    """The numbers are equal for sealed days and the current day, for 1X2 and other markets."""
     columns = [name for name in MARKET_COLUMNS if name != "kind"]
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         lived(life)
         exported = [*rows(life.archive.folder, EVERY, lambda _: None)]
     days = sorted(tmp_path.glob("*.db"))
-    sql = f"SELECT {', '.join(columns)} FROM prices WHERE NOT is_state"  # noqa: S608 - columns of ours
+    sql = f"SELECT {', '.join(columns)} FROM prices WHERE NOT is_state"  # noqa: S608 - our own columns
 
     expected = sorted(
         json.dumps([row[name] for name in columns]) for row in exported if row["kind"] != "state"
@@ -52,7 +52,7 @@ def test_the_view_has_every_change_that_an_export_has(tmp_path: Path) -> None:
 
 
 def test_of_a_day_without_other_markets_the_view_has_1x2(tmp_path: Path) -> None:
-    """Line and kind are there as well, as of any market."""
+    """The rows of 1X2 have the columns line and kind as well, as the rows of any market do."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         version = life.put_all([match("m1", prices=PRICES)])
     (day,) = tmp_path.glob("*.db")
@@ -65,13 +65,13 @@ def test_of_a_day_without_other_markets_the_view_has_1x2(tmp_path: Path) -> None
 
 
 def test_both_views_have_the_same_columns(tmp_path: Path) -> None:
-    """What is asked of one can be asked of the other."""
+    """A query of one view also works on the other view."""
     with kept(tmp_path, ManualClock(), OTHERS) as life:
         life.put("m1", goals=(1.9, 2.0))
     (day,) = tmp_path.glob("*.db")
     with closing(sqlite3.connect(day)) as connection:
         of_all, of_others = (
-            [about[0] for about in connection.execute(f"SELECT * FROM {view}").description]  # noqa: S608 - of ours
+            [about[0] for about in connection.execute(f"SELECT * FROM {view}").description]  # noqa: S608 - our view
             for view in ("prices", "market_prices")
         )
 
@@ -81,17 +81,17 @@ def test_both_views_have_the_same_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["links", "rosters"])
 def test_a_sealed_day_keeps_what_the_consensus_is_made_of(tmp_path: Path, table: str) -> None:
-    """The same rows as of the day that was written."""
+    """The sealed day has the same rows as before it was sealed."""
     clock = ManualClock()
     with kept(tmp_path, clock, OTHERS) as life:
         life.put("m1")
         life.put("m1", "m2", bookmaker=BIRCH)
         (day,) = tmp_path.glob("*.db")
-        before = queried(day, f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
+        before = queried(day, f"SELECT * FROM {table}")  # noqa: S608 - our own table
         clock.pass_(DAY_S)
         life.put("m1")
         life.write()
 
     assert day.with_suffix(".sum").exists()
     assert before
-    assert [*before] == queried(day, f"SELECT * FROM {table}")[: len(before)]  # noqa: S608 - the same
+    assert [*before] == queried(day, f"SELECT * FROM {table}")[: len(before)]  # noqa: S608 - our own table

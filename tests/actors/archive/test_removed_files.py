@@ -1,4 +1,4 @@
-"""Files that the service has open are removed: nothing is written where nobody finds it, nor by two."""
+"""Open files are removed: nothing is written to a file that nobody finds, or by two processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.time.virtual import ManualClock
 
 @pytest.mark.parametrize("is_replaced", [False, True], ids=["removed", "replaced"])
 def test_a_log_that_is_removed_costs_nothing(tmp_path: Path, *, is_replaced: bool) -> None:
-    """It is noticed in the next step; what it had is in the day then, so a kill later loses nothing."""
+    """The next step notices that the log is gone; its content is in the day then: a kill loses nothing."""
     with kept(tmp_path, ManualClock(), is_orderly=False) as life:
         first = life.put("m1")
         log = tmp_path / "2026-05-28.db-wal"
@@ -36,12 +36,12 @@ def test_a_log_that_is_removed_costs_nothing(tmp_path: Path, *, is_replaced: boo
 
 
 def test_a_day_that_is_removed_is_missing_and_not_lost(tmp_path: Path) -> None:
-    """If there is an older one, the archive goes on in that, from the whole state."""
+    """If there is an older day, the archive goes on in that day's file, from the whole state."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         first = life.put("m1")
         clock.pass_(86_400)
-        life.put("m2")  # the last of the day before
+        life.put("m2")  # the last version in the previous day's file
         life.put("m2", "m3")
         for path in tmp_path.glob("2026-05-29.db*"):
             path.unlink()
@@ -55,7 +55,7 @@ def test_a_day_that_is_removed_is_missing_and_not_lost(tmp_path: Path) -> None:
 
 
 def test_a_day_that_is_removed_while_it_is_written_is_a_gap(tmp_path: Path) -> None:
-    """Nothing is written where nobody finds it: another file begins, and `/health` warns."""
+    """Nothing is written to a file that nobody finds: a new file begins, and `/health` warns."""
     with kept(tmp_path, ManualClock()) as life:
         life.put("m1")
         for path in tmp_path.glob("*.db*"):
@@ -72,12 +72,12 @@ def test_a_day_that_is_removed_while_it_is_written_is_a_gap(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("is_taken", [False, True], ids=["removed", "taken by another"])
 def test_without_its_lock_nothing_more_is_written(tmp_path: Path, *, is_taken: bool) -> None:
-    """Another process may use the folder: no file of it is changed, and the error stays."""
+    """Another process may use the folder, so no file in it is changed, and the error stays."""
     with kept(tmp_path, ManualClock()) as life:
         written = life.put("m1")
         (tmp_path / "lock").unlink()
         other = Folder.hold(tmp_path) if is_taken else None
-        life.put("m2")  # closes the day
+        life.put("m2")  # the writer closes the day's file
         before = {path: path.read_bytes() for path in tmp_path.iterdir()}
         life.clock.pass_(100)
         life.put("m3")

@@ -31,9 +31,9 @@ HAPPENED = {
 def test_nothing_told_of_random_lives_differs_from_a_naive_reading(
     *, is_long: bool, is_whole: bool
 ) -> None:
-    """Each price, absence with its reason, first seen, close, member, consensus and move is the same.
+    """Each price, absence, reason, first sight, close, member, consensus and move equals the naive one.
 
-    Over 25 lives in one market each, with `--long` 500, with `--whole` 10,000, and one that failed once.
+    The test runs 25 lives of one market each (`--long`: 500, `--whole`: 10,000) and one that failed once.
     """
     seen, wrong = Counter[str](), list[str]()
     for seed in (*range(10_000 if is_whole else 500 if is_long else 25), UNLINKED):
@@ -46,7 +46,7 @@ def test_nothing_told_of_random_lives_differs_from_a_naive_reading(
 
 
 def test_closes_go_on_from_where_an_answer_ended(tmp_path: Path) -> None:
-    """Answers of few fixtures have together what one has, each fixture once."""
+    """Several short answers together have the same fixtures as one long answer, each fixture once."""
     moving = Moving(tmp_path / "archive", 0)
     for _ in range(ACTS):
         moving.act()

@@ -1,4 +1,4 @@
-"""Commits of the board by example; the stateful test compares all else with a naive board."""
+"""Commits of the board by example; the stateful test compares everything else with a naive board."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_updated_is_the_source_time_up_to_the_receive_time() -> None:
 
 
 def test_v2_changes_with_named_entries_only() -> None:
-    """v1 has a version for every difference, v2 for those of entries with two names before or after."""
+    """v1 gets a version for each difference, v2 only for entries with two names before or after it."""
     for old, new, v2_sees_it in [
         (None, match(home=""), False),
         (match(away=""), match(away="", league=None), False),

@@ -1,4 +1,4 @@
-"""The prices of matches that have kicked off: when they are too old, and what brings them back."""
+"""The prices of matches that have kicked off: when they are too old, and how they come back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH, LEFT = ["in-play", "later"], ["later"]
 
 
 def _vouched(age_s: float, kick_off: int = KICK_OFF, now: Instant = START) -> Match:
-    """Return a match in play whose price its source vouched for that long ago."""
+    """Return a match in play whose source vouched for its price `age_s` ago."""
     return match("in-play", start_time=kick_off, source_time=now.wall - age_s)
 
 
@@ -57,7 +57,7 @@ def _shown(snapshot: Snapshot) -> list[str]:
 
 
 def test_price_in_play_leaves_as_stale_at_its_age() -> None:
-    """The entry leaves 60 s after the last confirmation, a match that has not begun does not."""
+    """An entry in play leaves 60 s after its last confirmation; a match that has not begun stays."""
     base = _after(EMPTY, _list(IN_PLAY, LATER), START)
 
     at_last = _after(base, None, _later(59.999))
@@ -69,7 +69,7 @@ def test_price_in_play_leaves_as_stale_at_its_age() -> None:
 
 
 def test_price_in_play_that_arrives_old_is_not_shown() -> None:
-    """By the source's own time it is 12 minutes old when it arrives: no reader ever sees it."""
+    """By the source's time the price is 12 minutes old when it arrives, so no reader ever sees it."""
     snapshot = _after(EMPTY, _list(_vouched(720.0), LATER), START)
 
     assert (LEFT, EMPTY.version + 1) == (_shown(snapshot), snapshot.version)
@@ -86,7 +86,7 @@ def test_own_time_of_the_source_counts_where_it_is_earlier(age_s: float, after_s
 
 
 def test_list_whose_own_prices_are_old_is_held() -> None:
-    """The same list again could not show the match either, so a conditional poll is as good."""
+    """Receiving the list again would not show the match, either, so a conditional poll is as good."""
     base = _after(EMPTY, _list(_vouched(720.0), LATER), START)
 
     held = [base.holds(ALDER, SCOPE, batch().list_id, wall, 10) for wall in (WALL_0, WALL_0 - 3600.0)]
@@ -95,7 +95,7 @@ def test_list_whose_own_prices_are_old_is_held() -> None:
 
 
 def test_newer_list_with_an_older_time_takes_the_price_off() -> None:
-    """The source refreshed nothing, and says so: what is shown is as old as that."""
+    """A newer list can say that the source refreshed nothing: the price counts as that old and leaves."""
     base = _after(EMPTY, _list(_vouched(5.0), LATER), START)
     now = _later(57.0)
 
@@ -105,7 +105,7 @@ def test_newer_list_with_an_older_time_takes_the_price_off() -> None:
 
 
 def test_change_of_a_price_is_as_old_as_its_receipt() -> None:
-    """A delta brings a new price, whatever the list said of the old one."""
+    """A delta brings a new price, so the age that the list gave the old price does not count."""
     base = _after(EMPTY, _list(_vouched(50.0), LATER), START)
     change = _list(
         match("in-play", start_time=KICK_OFF, prices=(2.1, 3.5, 4.0)),
@@ -119,14 +119,14 @@ def test_change_of_a_price_is_as_old_as_its_receipt() -> None:
 
 
 def test_delay_of_the_source_is_added_to_the_age() -> None:
-    """Prices that a source says it holds back for 20 s are 20 s older than their confirmation."""
+    """If a source says that it holds prices back for 20 s, they are 20 s older than their confirmation."""
     base = _after(EMPTY, _list(IN_PLAY, LATER, delay_s=20.0), START)
 
     assert [BOTH, LEFT] == [_shown(_after(base, None, _later(at))) for at in (39.9, 40.0)]
 
 
 def test_delay_counts_for_staleness() -> None:
-    """A list is stale so much earlier, and refused where it is older than it may be."""
+    """A list gets stale earlier by its delay; a list that is too old by its delay is refused."""
     base = _after(EMPTY, _list(LATER, delay_s=20.0, stale_after_s=30.0), START)
     refused = _after(EMPTY, _list(LATER, delay_s=30.0, stale_after_s=30.0), START)
 
@@ -135,7 +135,7 @@ def test_delay_counts_for_staleness() -> None:
 
 
 def test_longer_delay_makes_all_prices_of_the_list_older() -> None:
-    """A confirmation that says of a longer delay takes off what is too old by that."""
+    """A confirmation with a longer delay removes the prices that are too old by that delay."""
     base = _after(EMPTY, _list(IN_PLAY, LATER), START)
     confirmation = msgspec.structs.replace(_confirmation(_later(1.0)), delay_s=180.0)
 

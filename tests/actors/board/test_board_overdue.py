@@ -46,7 +46,7 @@ DAY_ONLY = match("a", start_time=None, latest_start=KICK_OFF)
 
 
 def test_match_without_kick_off_leaves_after_its_last_moment() -> None:
-    """A match with a known day only is over at the end of that day: on a tick, a read and on arrival."""
+    """If only the day of a match is known, it is over when the day ends: on a tick, read or arrival."""
     for after_latest, expected in [(10_799.9, {"a"}), (10_800.0, set())]:
         now = Instant(0.0, KICK_OFF + after_latest)
         base, late = _expired(arrived(EMPTY, batch([DAY_ONLY])), 0.0, KICK_OFF), Board(EMPTY, RULES)
@@ -58,12 +58,12 @@ def test_match_without_kick_off_leaves_after_its_last_moment() -> None:
 
 
 def _held(snapshot: Snapshot, wall: float) -> tuple[set[str], bool]:
-    """Return what is shown, and whether a confirmation of its list would be as good as the list."""
+    """Return the shown ids, and whether confirming their list would be as good as sending it again."""
     return _ids(snapshot), snapshot.holds(BOOKMAKER, SCOPE, batch().list_id, wall, RULES.max_matches)
 
 
 def test_list_is_not_held_after_a_wrong_clock_removed_a_match() -> None:
-    """A list that a clock ahead shortened is held until the clock is right; then it must be sent again."""
+    """A list that a fast clock shortened is held until the clock is right; then it must be sent again."""
     lists = [batch([match("a"), match("b")], received_mono=mono) for mono in (0.0, 1.0)]
     shortened = _expired(arrived(EMPTY, lists[0]), 0.0, WALL_0 + 172_800.0)
     again = arrived(shortened, lists[1])
@@ -74,7 +74,7 @@ def test_list_is_not_held_after_a_wrong_clock_removed_a_match() -> None:
 
 
 def test_list_stays_held_when_a_match_ends() -> None:
-    """Also if the clock goes back by less than the time since."""
+    """The list stays held also if the clock goes back by less than the time since the match ended."""
     base = arrived(EMPTY, batch([match("a"), match("b", start_time=KICK_OFF)], stale_after_s=1e6))
     over = _expired(base, 20_000.0, WALL_0 + 20_000.0)
 

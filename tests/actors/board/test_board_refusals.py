@@ -1,4 +1,4 @@
-"""Which batches the board accepts: late, outdated and unfounded ones change nothing."""
+"""The batches that the board refuses: late, outdated and unfounded batches change nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LISTED = _after(EMPTY, batch([match("a"), match("b")], received_mono=5.0), mono=
 
 
 def test_stale_news_ends_a_list_that_would_hold_longer() -> None:
-    """What was listed before is older still; it may have said that it holds longer, far from a kick-off."""
+    """A newer list that arrives stale ends the older list, even if that list claimed to hold longer."""
     for mono, left in [(4.0, {"a", "b"}), (6.0, set())]:
         news = batch([match("b")], received_mono=mono, stale_after_s=2.0)
         verdicts, snapshot = _applied(LISTED, [news], _at(8.0))
@@ -58,7 +58,7 @@ def test_stale_news_ends_a_list_that_would_hold_longer() -> None:
 
 @pytest.mark.parametrize("matches", [0, 1])
 def test_change_without_its_list_is_refused(matches: int) -> None:
-    """Confirmations and deltas are unfounded if the board has no list, or another one, in that scope."""
+    """Confirmations and deltas are unfounded if the board has no list, or another list, in that scope."""
     changes = batch([match("c")][:matches], complete=False, list_id="other", received_mono=6.0)
 
     assert [Verdict.UNFOUNDED, Verdict.UNFOUNDED] == [_verdict(EMPTY, changes), _verdict(LISTED, changes)]

@@ -1,4 +1,4 @@
-"""The limit of matches per bookmaker: those on the board stay, new ones are added while there is room."""
+"""The limit of matches per bookmaker: matches on the board stay, new ones fill the remaining room."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _listed(*ids: str, scope: str = SCOPE) -> Batch:
 
 
 def test_long_list_is_accepted_up_to_the_limit() -> None:
-    """The first matches of the list are added, in its order; the others are counted."""
+    """The first matches of the list are added, in its order; the other matches are counted."""
     snapshot, (applied,) = _applied(EMPTY, _listed("d", "a", "c", "b", "e"))
 
     assert ["a", "c", "d"] == _ids(snapshot)
@@ -43,12 +43,12 @@ def test_long_list_is_accepted_up_to_the_limit() -> None:
 
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_cut_list_is_held_until_there_is_room(*, is_complete: bool) -> None:
-    """Were it only confirmed then, what had no room would be missing for ever."""
+    """When there is room, a confirmation is not enough: matches that had no room would never appear."""
     held = []
     board = EMPTY
     steps = [
         [_listed("a", "b", "c", scope="other"), _listed(), batch([match("d")], complete=is_complete)],
-        [batch([match("c")], complete=False)],  # the other list loses it to this one, which stays cut
+        [batch([match("c")], complete=False)],  # c moves from the other list to this cut list
         [_listed("a", scope="other")],
         [_listed("c", "d")],
     ]

@@ -1,4 +1,4 @@
-"""The board compared with a naive one at every commit, after any lists, deltas, gaps and withdrawals."""
+"""The board compared with a naive board at every commit of lists, deltas, gaps and withdrawals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IDS = {"m": 600, "B": -1800, "~": -3600, "10": None, "9": 600}
 """Ids of matches, in no order, and the usual kick-off of each in seconds from the start."""
 MANY = IDS | {f"m{number}": 600 for number in range(400)}
 """So many that they are several chunks."""
-AGES = (*(0.0,) * 6, 2.0, 30.0)  # the last is as long as a list holds
+AGES = (*(0.0,) * 6, 2.0, 30.0)  # 30 s is as long as a list holds
 SHIFTS = (0.0, 0.0, 3600.0, -3600.0)
 
 
@@ -76,7 +76,7 @@ class Life:
         self._take(msgspec.structs.replace(self._drawn([]), complete=False))
 
     def _withdrawal(self) -> None:
-        """Withdraw a list: as its source does, of whatever list and age, or as after a poison batch."""
+        """Withdraw a list as its source does, with any id and age, or as after a poison batch."""
         drawn = self._drawn([])
         if self.random.random() < 0.5:
             change = msgspec.structs.replace(drawn, complete=False, withdrawn=True)
@@ -103,7 +103,7 @@ class Life:
         self._commit()
 
     def _drawn(self, matches: list[Match]) -> Batch:
-        """Return a complete list of these, as received at its age."""
+        """Return a complete list of these matches, with a random age."""
         self.serial += 1
         age = self.random.choice(AGES)
         return batch(
@@ -113,16 +113,16 @@ class Life:
             list_id=self.random.choice(("list-1", "list-1", "list-1", "list-2")),
             received_mono=self.now.mono - age,
             received_at=self.now.wall - age + self.serial / 1000,
-            is_image=self.ids is MANY,  # a list that is polled would be suspect
+            is_image=self.ids is MANY,  # a polled list that loses many matches would be suspect
         )
 
     def _matches(self, most: int) -> list[Match]:
-        """Draw matches, each of which has often been listed alike."""
+        """Draw matches; a match often has the same fields as before."""
         names = self.random.sample([*self.ids], self.random.randint(0, most))
         return [self._match(name, at) for at, name in enumerate(names)]
 
     def _match(self, name: str, at: int) -> Match:
-        """Draw a match; a source's own times all differ."""
+        """Draw a match; the source's own times are all different."""
         random = self.random
         after = self.ids[name] if random.random() < 0.8 else random.choice((None, -3600, -1800, 600))
         own_time = random.choice((None, None, WALL_0 - 1e6 + self.serial + at / 10, WALL_0 + 1e6 + at))
@@ -143,11 +143,11 @@ class Life:
 
         assert expected == run_now(self.board.apply(change, self.now)).verdict
         self.seen[expected] += 1
-        if expected in {"accepted", "confirmed", "late"}:  # what comes late may end an older list
+        if expected in {"accepted", "confirmed", "late"}:  # a late list may end an older list
             self._note(change.bookmaker)
         rows = self.naive[change.bookmaker].rows
         if any(listed.source_match_id not in rows for listed in change.matches):
-            self.moved.add(change.bookmaker)  # shown and removed in one turn
+            self.moved.add(change.bookmaker)  # a match was set and removed in one turn
 
     def _note(self, bookmaker: BookmakerId) -> None:
         self.touched.add(bookmaker)

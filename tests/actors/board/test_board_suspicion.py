@@ -58,7 +58,7 @@ SMALL = range(10)
 
 
 def test_list_is_suspect_if_it_loses_more_than_half_and_more_than_twenty() -> None:
-    """Both bounds are exclusive, and both must be exceeded."""
+    """A suspect list must exceed both bounds: more than half, and more than twenty lost matches."""
     for before, kept, expected in [
         (41, 20, SUSPECT),  # loses 21, more than half
         (42, 21, ACCEPTED),  # loses 21, exactly half
@@ -73,7 +73,7 @@ def test_list_is_suspect_if_it_loses_more_than_half_and_more_than_twenty() -> No
 
 
 def _draw(random: Random) -> tuple[list[Batch], Batch, bool]:
-    """Draw lists, the next of their scope, and whether that loses too much by a plain count."""
+    """Draw lists, the next list of a scope, and whether that list loses too much by a plain count."""
     times = [(AHEAD, None), (None, None), (None, AHEAD), (BEGUN, None), (None, BEGUN)]
     own = {f"m{number}": random.choice(times) for number in range(random.randrange(90))}
     made = {
@@ -102,7 +102,7 @@ def _draw(random: Random) -> tuple[list[Batch], Batch, bool]:
 
 
 def test_only_polled_lists_that_lose_matches_still_to_begin_are_suspect() -> None:
-    """Of their own scope; neither deltas nor images, nor lists that reject the matches."""
+    """Only matches of the same scope count; deltas, images and rejected matches raise no suspicion."""
     seen = Counter[bool]()
     for seed in range(300):
         before, following, is_doubtful = _draw(Random(seed))
@@ -144,7 +144,7 @@ def test_third_suspect_list_in_a_row_is_accepted() -> None:
 
 
 def test_accepted_list_in_between_restarts_the_count() -> None:
-    """Three suspect lists in a row are needed, each in a commit of its own: an accepted one resets it."""
+    """The count needs three suspect lists in a row, each in its own commit; an accepted list resets it."""
     batches = [
         _list(SMALL, 1.0),
         _list(SMALL, 2.0),
@@ -174,7 +174,7 @@ def test_refused_batch_in_between_keeps_the_count() -> None:
 
 @pytest.mark.parametrize("is_stale", [True, False])
 def test_any_list_is_accepted_after_a_withdrawal(*, is_stale: bool) -> None:
-    """There is nothing to lose, whether the list was stale or its source withdrew it."""
+    """After a withdrawal no match can be lost, whether the list was stale or its source withdrew it."""
     doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
     board = Board(doubted, RULES)
     now = Instant(30.0, WALL_0)
@@ -185,7 +185,7 @@ def test_any_list_is_accepted_after_a_withdrawal(*, is_stale: bool) -> None:
 
 
 def test_match_whose_market_moves_to_another_line_is_not_lost() -> None:
-    """A list of one line of each match may have another line of every match the next time."""
+    """A list with one line per match may have another line of each match the next time."""
     matches = [match(f"m{number}", start_time=AHEAD) for number in range(30)]
     lists = [
         replace(

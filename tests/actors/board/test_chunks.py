@@ -82,7 +82,7 @@ def test_chunks_equal_a_sorted_dict(
 
 
 def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) -> None:
-    """Check that a chunk changes only if a change falls into it, or into the next, which may join it."""
+    """Check that a chunk changes only if a change falls into it or the next chunk, which may join it."""
     kept = {id(chunk) for chunk in after}
     may_change = touched | {at - 1 for at in touched}
     assert all(id(chunk) in kept for at, chunk in enumerate(before) if at not in may_change)
@@ -91,7 +91,7 @@ def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) ->
 @given(shown=RANGES, scopes=st.sets(st.sampled_from("abc")))
 @settings(derandomize=True, deadline=None, max_examples=40)
 def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
-    """The entries of given scopes are all of theirs and no others, in the board's order."""
+    """For given scopes, exactly the entries of these scopes are found, in the board's order."""
     entries = {
         match_id: structs.replace(_entry(match_id), scope=Scope("abcd"[at % 4]))
         for at, match_id in enumerate(shown)
@@ -106,7 +106,7 @@ def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes
 @given(shown=RANGES, starts=st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=9))
 @settings(derandomize=True, deadline=None, max_examples=40)
 def test_begun_matches_are_complete(shown: tuple[SourceMatchId, ...], starts: list[int | None]) -> None:
-    """Begun matches include kick-offs at that very moment, in the board's order, and no unknown ones."""
+    """Begun matches include kick-offs at the asked moment, no unknown kick-offs, in the board's order."""
     entries = {
         match_id: _entry(match_id, start_time=starts[at % len(starts)]) for at, match_id in enumerate(shown)
     }

@@ -185,7 +185,7 @@ def test_frequent_changes_of_one_match_take_one_place() -> None:
 
 
 def test_listeners_are_called_after_commits_are_digested() -> None:
-    """Listeners get the views that v2 shows as changed, of one or of several commits."""
+    """Listeners get the views that changed in v2, after one or several commits."""
     history, heard = ListHistory(EMPTY, HistoryLimits()), []
     history.subscribe(lambda views: heard.append(set(views)))
     history.add(ONE)
@@ -213,7 +213,7 @@ def test_long_commit_is_digested_in_slices() -> None:
 
 
 def test_digestions_that_take_turns_lose_nothing() -> None:
-    """While changes are dropped in slices, others digest; listeners hear of each view once."""
+    """While one digestion drops changes in slices, others go on; listeners hear of each view once."""
     many = [match(f"{number:05}") for number in range(4 * SLICE)]
     later = [match(listed.source_match_id, prices=(9.0, 9.0, 1.3)) for listed in many]
     first = after(EMPTY, batch(many), batch(many, bookmaker="birch"))
@@ -232,7 +232,7 @@ def test_digestions_that_take_turns_lose_nothing() -> None:
 
 
 def test_long_answer_is_of_one_moment() -> None:
-    """An answer includes no change added while it is sorted, and lacks none that was replaced meanwhile."""
+    """An answer includes no change added while it is sorted, and lacks no change replaced meanwhile."""
     many = [match(f"{number:05}") for number in range(4 * SLICE)]
     first = after(EMPTY, batch(many))
     history = _history(first)
@@ -273,7 +273,7 @@ def test_changes_of_many_commits_are_found_from_each_version() -> None:
 
 
 def test_long_answer_is_replaced_by_the_list() -> None:
-    """A client behind by more than the limit gets the list, which is smaller; other views do not."""
+    """A client that is too far behind gets the whole list, which is smaller; other views get changes."""
     many = [match(f"{number:05}") for number in range(MAX_ANSWER)]
     most = after(EMPTY, batch(many), batch([match("x")], bookmaker="birch"))
     history = _history(most)
@@ -301,7 +301,7 @@ def test_versions_before_the_first_are_unknown() -> None:
 
 
 def test_a_history_that_begins_anew_knows_nothing_of_before() -> None:
-    """Its versions are those of the snapshot that it begins with; who waits for a view is told."""
+    """The new versions are those of the new snapshot; listeners are notified of the given views."""
     history, told = _history(ONE), list[object]()
     history.subscribe(told.extend)
     anew = structs.replace(TWO, version=5000, epoch="other")

@@ -16,7 +16,7 @@ KINDS = (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.BTTS)
 
 
 def test_each_kind_gets_its_matches_and_removals() -> None:
-    """A plain id is of 1X2; all else of the batch is the same."""
+    """A plain id belongs to 1X2; all other fields of the batch are the same in each part."""
     gone = market_id(BASE.source_match_id, parsed("btts"))
     removals = [Removal(SourceMatchId("m2"), "price"), Removal(gone, "price")]
     whole = replace(batch([BASE, OU], removals=removals), kinds=KINDS)
@@ -31,21 +31,21 @@ def test_each_kind_gets_its_matches_and_removals() -> None:
 
 
 def test_kind_that_a_list_was_not_asked_for_gets_no_part() -> None:
-    """What the list has not of it says nothing: what another list has of it stays."""
+    """The list says nothing about such a kind, so the entries of that kind from another list stay."""
     found = run_now(parts(replace(batch([OU]), kinds=(Kind.OVER_UNDER,))))
 
     assert [Kind.OVER_UNDER] == [*found]
 
 
 def test_batch_of_1x2_alone_is_its_own_part() -> None:
-    """So a service without other markets does nothing more."""
+    """A service without other markets therefore makes no copy of a batch."""
     whole = batch([BASE])
 
     assert whole is run_now(parts(whole))[Kind.ONE_X_TWO]
 
 
 def test_removal_of_an_unknown_market_is_of_no_part() -> None:
-    """Nothing of that kind can be on a board."""
+    """No entry of an unknown kind of market can be on a board, so its removal is left out."""
     whole = replace(batch(removals=[Removal(SourceMatchId("m1 corners:9.5"), "price")]), kinds=KINDS)
 
     assert not any(part.removals for part in run_now(parts(whole)).values())

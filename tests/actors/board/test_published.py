@@ -44,7 +44,7 @@ def test_new_snapshot_replaces_its_base() -> None:
 
 
 def test_versions_are_counted_one_by_one() -> None:
-    """Also where another board takes its place, whose numbers are far from those before."""
+    """The count ignores how far version numbers jump when another board takes the old board's place."""
     published = Published(LISTED, RULES, ManualClock())
     published.publish(new := arrived(LISTED, batch([match("a")], received_mono=1.0)))
     published.publish(replace(new, first_start=5.0))
@@ -55,7 +55,7 @@ def test_versions_are_counted_one_by_one() -> None:
 
 @pytest.mark.anyio
 async def test_read_waits_only_while_its_own_view_is_overdue() -> None:
-    """A read of another view answers at once; one of this view asks for a turn, and gives up in time."""
+    """A read of another view answers at once; a read of the overdue view asks for a turn and times out."""
     clock, asked = VirtualClock(), list[object]()
     listed = arrived(EMPTY, batch([match("a")]), batch([match("b")], bookmaker=BIRCH, stale_after_s=1e6))
     published = Published(listed, RULES, clock, request=asked.append)
@@ -70,7 +70,7 @@ async def test_read_waits_only_while_its_own_view_is_overdue() -> None:
 
 @pytest.mark.anyio
 async def test_reads_share_the_turn_that_they_wait_for() -> None:
-    """All get the snapshot that the aggregator publishes meanwhile."""
+    """All waiting reads get the snapshot that the aggregator publishes meanwhile."""
     published = Published(LISTED, RULES, VirtualClock(), request=lambda _: None)
     await anyio.sleep(30)
     seen = list[Snapshot]()

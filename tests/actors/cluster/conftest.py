@@ -1,4 +1,4 @@
-"""A real server for the tests of this folder, of each engine that is here."""
+"""A real server for the tests of this folder, one for each installed engine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from tests.support.systems.shared_server import ENGINES, SharedServer, shared_se
 
 @pytest.fixture(params=sorted(ENGINES))
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SharedServer]:
-    """Return a server that runs."""
+    """Return a running server."""
     with shared_server(request.param, tmp_path) as running:
         yield running

@@ -16,8 +16,8 @@ SEEDS = 3
 async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
     """One tag has one body, no version is used twice, a price that left is gone everywhere after 5 s.
 
-    So is a surebet once a leg does not count. All that holds for all markets, and no view of 1X2 moves for
-    another market.
+    A surebet is gone as well once one of its legs does not count. All this holds for all markets, and no
+    view of 1X2 changes because of another market.
     """
     life = await lived(tmp_path, seed)
 
@@ -42,7 +42,7 @@ async def test_an_archive_has_what_it_missed_or_a_gap(
     filled: int,
     gaps: dict[str, int],
 ) -> None:
-    """Its process was killed: what the log still has is filled, and nothing else than was served."""
+    """After a kill the archive fills in the versions that the log still has, exactly as served."""
     life = await lived_without(tmp_path, away_s, is_anew=is_anew)
 
     assert [] == life.violations
@@ -53,7 +53,7 @@ async def test_an_archive_has_what_it_missed_or_a_gap(
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 async def test_all_holds_in_many_lives(tmp_path: Path, *, is_whole: bool) -> None:
-    """Of so many seeds none breaks a rule; those that do are told."""
+    """No seed breaks a rule; a failure lists each seed that does."""
     seeds = range(SEEDS, 1000 if is_whole else 5)
 
     assert {} == {seed: found for seed in seeds if (found := (await lived(tmp_path, seed)).violations)}

@@ -41,7 +41,7 @@ WEEK_S = 7 * 86_400.0
 
 
 class _Replica:
-    """A follower, and a collector that the test plays, on a server, without any on one of its own."""
+    """A follower, and a collector that the test plays, on the given server or on a new one."""
 
     def __init__(self, server: ModelServer | None = None) -> None:
         self.server, self.wire = server or ModelServer(), Wire(Random(1))
@@ -94,7 +94,7 @@ class _Replica:
             await anyio.sleep(0.5)
 
     def state(self) -> bytes:
-        """Return all that bytes depend on."""
+        """Return the whole state that served bytes depend on."""
         return run_now(kept(self.actor._known()))
 
     def shown(self) -> set[str]:
@@ -114,9 +114,9 @@ async def _following() -> AsyncIterator[_Replica]:
 
 @pytest.mark.parametrize("is_seen", [True, False])
 async def test_a_replica_that_misses_records_begins_with_the_checkpoint(*, is_seen: bool) -> None:
-    """The log was cut while it was away; its state equals that of a replica that missed nothing.
+    """The log was cut while the replica was away; its state equals that of a replica that missed nothing.
 
-    Also if what was committed meanwhile shows nothing new: later versions depend on it.
+    This holds also if the missed records show nothing new to clients: later versions depend on them.
     """
     async with _following() as replica, anyio.create_task_group() as tasks:
         other = _Replica(replica.server)
@@ -138,7 +138,7 @@ async def test_a_replica_that_misses_records_begins_with_the_checkpoint(*, is_se
 
 
 async def _state_at(server: ModelServer) -> bytes:
-    """Return the state of all records, as a replica keeps it that missed none."""
+    """Return the checkpoint of a replica that has missed no record."""
     other = _Replica(server)
     other.actor.own, other.actor.checkpoint_records = ME, 1
     async with anyio.create_task_group() as tasks:
@@ -152,7 +152,7 @@ async def _state_at(server: ModelServer) -> bytes:
 
 
 async def test_a_board_that_begins_anew_replaces_what_is_shown() -> None:
-    """All data is lost: nothing of before stays, and versions are higher. It is told once, and why."""
+    """All data are lost: no old entry stays, versions are higher, and the reason is logged once."""
     with capture_logs() as logged:
         async with _following() as replica:
             last = replica.list("m1")
@@ -171,7 +171,7 @@ async def test_a_board_that_begins_anew_replaces_what_is_shown() -> None:
 async def test_a_process_that_starts_later_warns_no_longer_than_others(
     after_s: float, *, is_warned: bool
 ) -> None:
-    """For ten minutes from the moment at which the board began anew."""
+    """Each process warns for ten minutes from the moment when the board began anew."""
     replica = _Replica()
     replica.begin()
     replica.server.data.reason = MISSING
@@ -186,7 +186,7 @@ async def test_a_process_that_starts_later_warns_no_longer_than_others(
 
 @pytest.mark.parametrize("fault", ["is_beating", "is_cut_there", "is_cut_back", "slow_s"])
 async def test_reads_end_with_the_evidence(fault: str) -> None:
-    """The collector is silent, or the server is lost in a direction, or slow; other views go on."""
+    """Reads end if the collector is silent, or the server is slow or cut off one way; other views go on."""
     async with _following() as replica, anyio.create_task_group() as tasks:
         replica.list("m1")
         tasks.start_soon(replica.beat)
@@ -209,7 +209,7 @@ async def test_reads_end_with_the_evidence(fault: str) -> None:
 
 @pytest.mark.parametrize("shift_s", [-WEEK_S, WEEK_S])
 async def test_no_calendar_of_a_replica_ends_what_is_shown(shift_s: float) -> None:
-    """Its clock is a week off the collector's, which alone says that a match is over, or a list stale."""
+    """The replica's clock is a week off; only the collector says that a match is over or a list stale."""
     async with _following() as replica, anyio.create_task_group() as tasks:
         replica.clock.wall_shift_s = shift_s
         replica.list("m1")
@@ -222,7 +222,7 @@ async def test_no_calendar_of_a_replica_ends_what_is_shown(shift_s: float) -> No
 
 
 async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
-    """A replica that joins believes nothing that was answered before it asked."""
+    """A replica that joins does not believe an answer that was given before the replica asked."""
     async with _following() as replica:
         replica.list("m1")
         await anyio.sleep(2.0)
@@ -238,7 +238,7 @@ async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
 async def test_a_process_whose_archive_lacks_records_begins_before_them(
     archived: int | None, begun: int
 ) -> None:
-    """With the checkpoint before the newest, as far back as the log goes; others with the newest."""
+    """A process whose archive lacks records begins with the older checkpoint; others with the newest."""
     replica = _Replica()
     replica.begin()
     data, first = replica.server.data, replica.server.data.head.version
@@ -261,7 +261,7 @@ async def test_a_process_whose_archive_lacks_records_begins_before_them(
 
 @pytest.mark.parametrize("bound", ["checkpoint_records", "checkpoint_bytes"])
 async def test_a_collector_keeps_the_state_for_others(bound: str) -> None:
-    """After so many records or bytes; the log up to the state before is cut."""
+    """A collector writes a checkpoint after some records or bytes; the log is cut at the previous one."""
     async with _following() as replica:
         replica.actor.own = ME
         setattr(replica.actor, bound, 1)
@@ -282,7 +282,7 @@ async def test_a_collector_keeps_the_state_for_others(bound: str) -> None:
 
 @pytest.mark.parametrize("what", ["unreadable", "of other parts", "missing"])
 async def test_a_record_that_cannot_be_followed_begins_the_board_anew(what: str) -> None:
-    """The replica asks for it, once, and says why; versions go on above those of before."""
+    """The replica asks once for a new board and says why; the new versions are above the old ones."""
     async with _following() as replica:
         replica.list("m1")
         await anyio.sleep(2.0)
@@ -315,7 +315,7 @@ async def test_a_record_that_cannot_be_followed_begins_the_board_anew(what: str)
 async def test_data_that_were_set_back_a_little_begin_the_board_anew(
     *, is_seen: bool, more: Sequence[str]
 ) -> None:
-    """Processes that had not seen the lost records have committed as many since, so no version is lower."""
+    """Other processes, which missed the lost records, committed as many since, so no version is lower."""
     async with _following() as replica:
         replica.list("m1")
         await anyio.sleep(2.0)
@@ -334,7 +334,7 @@ async def test_data_that_were_set_back_a_little_begin_the_board_anew(
 
 
 async def test_what_stays_broken_is_not_asked_for_again_and_again() -> None:
-    """The board begins anew once a minute, and nothing is asked for without a pause meanwhile."""
+    """The board begins anew once a minute at most, and the replica pauses between its requests."""
     async with _following() as replica:
         replica.list("m1")
         for _ in range(120):

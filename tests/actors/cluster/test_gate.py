@@ -1,4 +1,4 @@
-"""The actor of a source runs while its lease is held, and only then."""
+"""The actor of a source runs only while the lease of the source is held."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class _Source:
-    """Notes what its instances do; `fails` says how the next one ends by itself."""
+    """Notes what its runs do; `fails` and `returns` say how the next run ends by itself."""
 
     seen: list[str] = field(default_factory=list)
     fails: Exception | None = None
@@ -33,7 +33,7 @@ class _Source:
 
 
 async def test_an_actor_runs_while_its_gate_is_open() -> None:
-    """Each time anew; closed, nothing runs."""
+    """The actor is started anew at each opening; while the gate is closed, nothing runs."""
     gate, source = Gate(), _Source()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(GatedActor(gate, lambda: source).run)
@@ -51,7 +51,7 @@ async def test_an_actor_runs_while_its_gate_is_open() -> None:
 
 
 async def test_a_crash_goes_on_to_the_supervisor() -> None:
-    """Also an actor that returns, which counts as one."""
+    """If the actor returns, the gated actor returns too, which counts as a crash."""
     gate = Gate()
     gate.open()
 

@@ -1,4 +1,4 @@
-"""A collector on a model of the server: what it commits, when it beats, and what it does once deposed."""
+"""A collector on a model of the server: its commits, its beats, and its actions after it is deposed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Collector:
         self.changed, self.outbox = asyncio.Event(), Outbox(first, MatcherClock())
         self.published.follow(self.outbox.follow)
         self.published.follow(lambda _: self.changed.set())
-        shown = first_snapshot(10**15, FixtureSettings(roster_of({})), "e1")  # behind nothing
+        shown = first_snapshot(10**15, FixtureSettings(roster_of({})), "e1")  # not behind any record
         self.shown = Published(shown, BoardRules(), self.clock)
         own = Snapshot.empty(1, tuple(first.books)) if of_markets is None else of_markets
         self.totals = Published(own, BoardRules(), self.clock)
@@ -119,7 +119,7 @@ class _Collector:
         return [logged.at for logged in self.server.data.log]
 
     def committed(self) -> list[str]:
-        """Return the matches of each record of ours, in order."""
+        """Return the ids of the matches in all records, in order."""
         records = self.records()
         books = [book for record in records for book in record.books.values()]
         return [entry.source_match_id for book in books for entry in book.entries]
@@ -127,7 +127,7 @@ class _Collector:
 
 @asynccontextmanager
 async def _keeping(collector: _Collector) -> AsyncIterator[TaskGroup]:
-    """Run a keeper, which has its leases when the block begins, until it ends."""
+    """Run a keeper during the block; when the block begins, the keeper has its leases."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
@@ -136,7 +136,7 @@ async def _keeping(collector: _Collector) -> AsyncIterator[TaskGroup]:
 
 
 async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
-    """Once it has their leases, it answers each round."""
+    """Once the collector has the leases of its sources, it answers each round."""
     collector = _Collector()
     async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
@@ -151,7 +151,7 @@ async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
 
 
 async def test_a_collector_with_something_overdue_does_not_beat() -> None:
-    """Its lists are stale, and its aggregator does not withdraw them: nobody may believe it."""
+    """The collector's lists are stale and not withdrawn by its aggregator: nobody may believe it."""
     collector = _Collector()
     async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0, stale_after_s=5.0))
@@ -164,7 +164,7 @@ async def test_a_collector_with_something_overdue_does_not_beat() -> None:
 
 
 async def test_a_collector_with_an_overdue_market_does_not_beat() -> None:
-    """Nobody may believe any of its lists, until all its boards are in order."""
+    """Nobody may believe any list of the collector until all its boards are in order."""
     book = Book(1, 1, deadline=6.0)
     collector = _Collector(Snapshot(1, {BOOKMAKER: book}, valid_until=6.0))
     async with _keeping(collector):
@@ -177,7 +177,7 @@ async def test_a_collector_with_an_overdue_market_does_not_beat() -> None:
 
 
 async def test_the_matcher_ticks_with_a_version_when_a_match_begins() -> None:
-    """By its own clock: until then its ticks show clients nothing new."""
+    """The matcher's own clock decides; before the kick-off its ticks show clients nothing new."""
     collector = _Collector(begins_at=WALL_0 + 3.0)
     async with _keeping(collector):
         await anyio.sleep(2.0)
@@ -191,7 +191,7 @@ async def test_the_matcher_ticks_with_a_version_when_a_match_begins() -> None:
 
 
 async def test_links_of_side_events_are_committed_once() -> None:
-    """The linker makes them again and again, until the board has them."""
+    """The linker makes the same links again and again until the board has them."""
     collector, links = _Collector(), SideLinks((), {})
     async with _keeping(collector):
         for _ in range(3):
@@ -207,7 +207,7 @@ async def test_links_of_side_events_are_committed_once() -> None:
 
 
 async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
-    """Its next commit is refused; then it takes the lease again, under another token, and lists all."""
+    """After a refused commit the collector takes the lease again, with a new token, and lists all."""
     collector = _Collector()
     async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
@@ -228,9 +228,9 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
 
 @pytest.mark.parametrize("is_quiet", [True, False])
 async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_quiet: bool) -> None:
-    """Others have committed as many since, so no version is lower; its next record or beat is refused."""
+    """Others committed as many records, so no version is lower; the next record or beat is refused."""
     collector = _Collector()
-    collector.keeper.sources = {SOURCE: (BOOKMAKER,)}  # without ticks
+    collector.keeper.sources = {SOURCE: (BOOKMAKER,)}  # no lease of links, so no ticks
     async with _keeping(collector):
         collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
@@ -249,7 +249,7 @@ async def test_a_collector_whose_record_was_lost_begins_the_board_anew(*, is_qui
 
 
 async def test_another_collector_takes_over_from_one_that_died() -> None:
-    """Its lists leave after 3 s of silence; then its sources run at the other one, under new tokens."""
+    """The dead collector's lists leave after 3 s; then the other runs its sources, with new tokens."""
     collector, other = _Collector(), _Collector()
     server = collector.server
     other.keeper.store, other.keeper.id = ModelStore(server, other.wire, Seen()), OTHER
@@ -270,7 +270,7 @@ async def test_another_collector_takes_over_from_one_that_died() -> None:
 
 
 async def test_nothing_is_committed_of_a_source_that_another_has_taken() -> None:
-    """The lease of links, which this collector still has, does not stand for it."""
+    """The lease of links, which this collector still has, does not allow commits of the lost source."""
     collector = _Collector()
     async with _keeping(collector):
         leases = collector.server.data.leases
@@ -282,9 +282,9 @@ async def test_nothing_is_committed_of_a_source_that_another_has_taken() -> None
 
 
 async def test_a_collector_in_reserve_is_well() -> None:
-    """Another has all leases: that is no fault of this one, before and after the board began anew.
+    """A collector without leases has no error, before and after the board began anew.
 
-    When the polls are lost, the collector that had a source takes it at once; its own polls go on.
+    After the loss of the polls, the collector that had a source takes it at once; its own polls go on.
     """
     collector, other = _Collector(), _Collector()
     other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
@@ -301,7 +301,7 @@ async def test_a_collector_in_reserve_is_well() -> None:
 
 
 async def test_any_number_of_sources_is_taken_in_four_looks() -> None:
-    """By a quarter of all at most, so that collectors which begin together share them."""
+    """A look takes a quarter of all sources at most, so that collectors that start together share them."""
     collector = _Collector()
     many = [SourceName(f"source-{number}") for number in range(199)]
     collector.gates |= {name: Gate() for name in many}
@@ -318,7 +318,7 @@ async def test_any_number_of_sources_is_taken_in_four_looks() -> None:
 
 
 async def test_polls_are_permitted_until_another_may_take_over() -> None:
-    """For 3 s from the sending of the last beat that the server has."""
+    """Polls are permitted for 3 s after the sending of the last beat that the server received."""
     collector = _Collector()
     async with _keeping(collector):
         before = collector.permitted[SOURCE]
@@ -330,7 +330,7 @@ async def test_polls_are_permitted_until_another_may_take_over() -> None:
 
 
 async def test_a_lease_whose_answer_was_lost_comes_with_its_polls() -> None:
-    """It is asked for again: what the last holder told is in the answer alone."""
+    """The lease is requested again: only the answer has the polls that the last holder reported."""
     collector = _Collector()
     server = collector.server
     server.join(Seen(), 1)
@@ -345,7 +345,7 @@ async def test_a_lease_whose_answer_was_lost_comes_with_its_polls() -> None:
 
 
 async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
-    """Its list is withdrawn from the collector's own board; the keeper goes on."""
+    """The entry's list is withdrawn from the collector's own board; the keeper goes on."""
     collector = _Collector()
     async with _keeping(collector):
         collector.change(batch([match("m1"), match("m2", home=UNREADABLE)], received_mono=3.0))
@@ -357,7 +357,7 @@ async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
 
 
 async def test_the_matcher_ticks_each_half_second() -> None:
-    """By its own clocks, with the round that it has read; a version only while there are candidates."""
+    """A tick has the matcher's times and the round it read; it makes a version only with candidates."""
     collector = _Collector()
     async with _keeping(collector):
         await anyio.sleep(2.0)

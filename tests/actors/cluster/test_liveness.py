@@ -1,4 +1,4 @@
-"""Until when a replica believes a collector, and when a collector counts as silent."""
+"""How long a replica believes a collector, and when a collector counts as silent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _look(number: int, head: Position = HEAD, **beats: int) -> Look:
 
 
 def test_a_collector_is_believed_from_the_sending_of_the_look_that_it_answered() -> None:
-    """Not from the answer that shows it, nor from looks of others in between."""
+    """The time counts from our look, not from the answer or from other replicas' looks in between."""
     evidence = Evidence()
     evidence.looked(_look(10), 1.0)
     evidence.looked(_look(20), 2.0)
@@ -30,7 +30,7 @@ def test_a_collector_is_believed_from_the_sending_of_the_look_that_it_answered()
 
 
 def test_a_collector_that_answered_no_look_of_this_replica_is_not_believed() -> None:
-    """Whatever it answered was asked before."""
+    """The collector answered only looks from before the first look of this replica."""
     evidence = Evidence()
     evidence.looked(_look(10, a=9), 1.0)
     evidence.looked(_look(20, a=9), 2.0)
@@ -40,7 +40,7 @@ def test_a_collector_that_answered_no_look_of_this_replica_is_not_believed() -> 
 
 
 def test_an_answer_proves_nothing_before_what_was_committed_is_applied() -> None:
-    """The collector is in order with its records, not without them."""
+    """The collector's answer is true only together with the records that it had committed."""
     evidence = Evidence()
     evidence.looked(_look(10), 1.0)
     evidence.looked(_look(20, Position(100, 2), a=10), 2.0)
@@ -52,7 +52,7 @@ def test_an_answer_proves_nothing_before_what_was_committed_is_applied() -> None
 
 
 def test_a_beat_that_stands_still_does_not_prolong() -> None:
-    """However often it is read."""
+    """An old beat proves nothing more, however often it is read again."""
     evidence = Evidence()
     evidence.looked(_look(10), 1.0)
     for number in range(11, 20):
@@ -66,7 +66,7 @@ def test_a_beat_that_stands_still_does_not_prolong() -> None:
 def test_silence_counts_from_an_answer_to_the_sending_of_a_look(
     sent_mono: float, expected: dict[CollectorId, int]
 ) -> None:
-    """A beat that arrived on the way is not held against the collector."""
+    """The time while a look is on its way does not count as silence of the collector."""
     silence = Silence()
     silence.looked(_look(1, a=7), 1.0, 1.5)
 
@@ -74,7 +74,7 @@ def test_silence_counts_from_an_answer_to_the_sending_of_a_look(
 
 
 def test_a_beat_ends_the_silence() -> None:
-    """Then it counts anew."""
+    """After a beat the silence counts from zero again."""
     silence = Silence()
     silence.looked(_look(1, a=7), 1.0, 1.0)
     silence.looked(_look(2, a=8), 3.0, 3.0)
@@ -83,7 +83,7 @@ def test_a_beat_ends_the_silence() -> None:
 
 
 def test_times_of_the_matcher_are_bounded_by_its_ticks() -> None:
-    """It ticked after our look and before we received that; the narrowest bounds count."""
+    """Each tick lies between our look and the receipt of its answer; the narrowest bounds count."""
     clock = MatcherClock()
     for mono, sent, received in ((105.0, 4.0, 5.5), (110.0, 9.5, 10.1), (115.0, 13.0, 19.0)):
         clock.ticked(A, mono, sent, received)
@@ -94,7 +94,7 @@ def test_times_of_the_matcher_are_bounded_by_its_ticks() -> None:
 
 
 def test_another_matcher_has_another_clock() -> None:
-    """What was known of the last one says nothing of it."""
+    """The bounds of the previous matcher's clock say nothing about the new matcher's clock."""
     clock = MatcherClock()
     clock.ticked(A, 105.0, 4.0, 5.0)
     clock.ticked(B, 3.0, 5.0, 6.0)
@@ -103,7 +103,7 @@ def test_another_matcher_has_another_clock() -> None:
 
 
 def test_a_tick_that_answers_no_look_of_ours_proves_nothing() -> None:
-    """Its round was read before we asked."""
+    """The round of that tick was read before this replica sent a look."""
     clock = MatcherClock()
     clock.ticked(A, 105.0, -inf, 5.0)
 

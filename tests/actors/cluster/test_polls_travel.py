@@ -1,4 +1,4 @@
-"""Collectors that take over a polled source, in virtual time on a model of the server: nothing is early."""
+"""Collectors that take over a polled source, in virtual time on a model server: no poll is early."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLUSTER = '\n[cluster]\nurl = "redis://model"\nroles = ["collector"]\n'
 
 
 class _Cluster:
-    """Collectors of one source, which any of them may poll; `web` is its site."""
+    """Collectors, each of which may poll the one source; `web` is the source's site."""
 
     def __init__(self, folder: Path, credits_per_day: float) -> None:
         self.server, self.web = ModelServer(), Web(serving(b"[]"))
@@ -45,7 +45,7 @@ class _Cluster:
 
     @asynccontextmanager
     async def collector(self, wire: Wire | None = None) -> AsyncIterator[System]:
-        """Run a collector within the block, at the end of which it dies."""
+        """Run a collector within the block; at the end of the block it dies."""
         wire = wire or Wire(Random(1))
         clock, open_store = VirtualClock(), partial(ModelStore, self.server, wire)
         transport = partial(self.web.connect, self._settings.sources[API], clock)
@@ -54,7 +54,7 @@ class _Cluster:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(system.supervisor.run)
             yield system
-            wire.is_cut_there = True  # it says nothing of its end
+            wire.is_cut_there = True  # its end is not reported to the server
             tasks.cancel_scope.cancel()
 
     def intervals(self) -> list[float]:
@@ -69,7 +69,7 @@ class _Cluster:
 
 
 async def test_a_take_over_polls_nothing_early_and_counts_what_was_spent(tmp_path: Path) -> None:
-    """Each of five collectors goes on where the last was, also where that died at a request."""
+    """Each of five collectors goes on where the previous one was, even if that one died in a request."""
     cluster = _Cluster(tmp_path, 100_000.0)
     for number in range(5):
         async with cluster.collector() as system:
@@ -85,7 +85,7 @@ async def test_a_take_over_polls_nothing_early_and_counts_what_was_spent(tmp_pat
 
 
 async def test_a_source_that_is_taken_again_lists_nothing_before_its_next_poll(tmp_path: Path) -> None:
-    """The lists of before have been withdrawn: by then they may be old."""
+    """The earlier lists were withdrawn when the lease was lost: they may be old by now."""
     cluster = _Cluster(tmp_path, 100_000.0)
     prices = {"williamhill": [market("Home", "Away", (2.0, 3.5, 4.0))]}
     cluster.web.answer = serving(json.dumps([event("m1", "Home", "Away", prices)]).encode())
@@ -104,7 +104,7 @@ async def test_a_source_that_is_taken_again_lists_nothing_before_its_next_poll(t
 
 
 async def test_a_collector_that_goes_on_knows_what_it_spent_when_all_data_are_lost(tmp_path: Path) -> None:
-    """Another that is free does not get in between, and asks nothing."""
+    """A second, idle collector does not take the source meanwhile, and sends no request."""
     cluster = _Cluster(tmp_path, 100_000.0)
     async with cluster.collector(), cluster.collector():
         await pass_to(30.0)
@@ -118,7 +118,7 @@ async def test_a_collector_that_goes_on_knows_what_it_spent_when_all_data_are_lo
 
 
 async def test_a_take_over_without_any_state_spends_nothing_until_midnight(tmp_path: Path) -> None:
-    """What was told is lost, and whoever told it is dead: the day counts as spent."""
+    """The reported polls are lost, and their sender is dead, so the credits of the day count as spent."""
     cluster = _Cluster(tmp_path, 100_000.0)
     wire = Wire(Random(1), is_cut_there=True)
     async with cluster.collector(wire) as system:

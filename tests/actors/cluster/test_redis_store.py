@@ -1,4 +1,4 @@
-"""The scripts on a real server: epochs, versions, leases, and what is refused."""
+"""The scripts on a real server: epochs, versions, leases and refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MS = 1_780_000_000_000
 
 
 class _Stores:
-    """Connections to a server, each a new one; epochs are numbered."""
+    """Opens new connections to a server; epochs are numbered."""
 
     def __init__(self, server: SharedServer, stack: AsyncExitStack) -> None:
         self._server, self._stack = server, stack
@@ -46,7 +46,7 @@ class _Stores:
 
 @pytest.fixture
 async def stores(server: SharedServer) -> AsyncIterator[_Stores]:
-    """Return what connects to the server."""
+    """Return the maker of connections to the server."""
     async with AsyncExitStack() as stack:
         yield _Stores(server, stack)
 
@@ -63,7 +63,7 @@ async def _collecting(stores: _Stores) -> tuple[RedisStore, int]:
 
 
 async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _Stores) -> None:
-    """The first version of an epoch is more than either; a board that is as it was goes on."""
+    """The first version of an epoch is above the clock and the seen versions; an intact board goes on."""
     first = (await (await stores.joined(seen=5)).restore()).first
     same = (await (await stores.joined(seen=MS)).restore()).first
     later = (await (await stores.joined(seen=MS + 7)).restore()).first
@@ -72,9 +72,9 @@ async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _S
 
 
 async def test_each_record_follows_the_last(stores: _Stores) -> None:
-    """A record that clients see is the next version, another is a place after the version.
+    """A record that clients see is the next version; a hidden record is a place after the last version.
 
-    Its mark is a digest of all records so far, which the next one repeats.
+    The mark of a record is a digest of all records so far, and the next record repeats it.
     """
     store, token = await _collecting(stores)
     places = [
@@ -98,7 +98,7 @@ async def test_each_record_follows_the_last(stores: _Stores) -> None:
 
 
 async def test_a_record_that_is_sent_again_is_one_record(stores: _Stores) -> None:
-    """The same sequence gets the place that it has."""
+    """A record sent again with the same sequence number gets the place that it already has."""
     store, token = await _collecting(stores)
     first = await store.commit(_commit(1, token))
     again = await store.commit(_commit(1, token))
@@ -108,7 +108,7 @@ async def test_a_record_that_is_sent_again_is_one_record(stores: _Stores) -> Non
 
 
 async def test_a_collector_whose_last_record_is_lost_is_refused(stores: _Stores) -> None:
-    """It can neither beat nor commit: the log lacks a change that it does not send again."""
+    """The collector can neither beat nor commit: the log lacks a change that it will not send again."""
     store, token = await _collecting(stores)
     await store.commit(_commit(1, token))
 
@@ -120,7 +120,7 @@ async def test_a_collector_whose_last_record_is_lost_is_refused(stores: _Stores)
 
 
 async def test_a_deposed_collector_with_a_new_lease_is_refused(stores: _Stores) -> None:
-    """Its lists have left, though it may have asked for a lease before it knew that."""
+    """The collector's lists have left, though it may have asked for the lease before it knew that."""
     store, token = await _collecting(stores)
     await store.commit(_commit(1, token))
     await store.depose(A, (await store.look()).beats[A], b"left")
@@ -133,7 +133,7 @@ async def test_a_deposed_collector_with_a_new_lease_is_refused(stores: _Stores) 
 
 
 async def test_a_lease_has_a_single_holder(stores: _Stores) -> None:
-    """Another collector does not get it, and commits nothing with a token that is not its own."""
+    """Another collector does not get the lease, and cannot commit with a token that is not its own."""
     store, token = await _collecting(stores)
     other = await stores.joined()
 
@@ -144,7 +144,7 @@ async def test_a_lease_has_a_single_holder(stores: _Stores) -> None:
 
 
 async def test_a_deposed_collector_is_refused(stores: _Stores) -> None:
-    """Its commits and beats do nothing; the next holder has a higher token, and its lists have left."""
+    """A deposed collector's commits and beats do nothing, its lists have left, the next token is higher."""
     store, token = await _collecting(stores)
     other = await stores.joined()
     beat = (await other.look()).beats[A]
@@ -159,7 +159,7 @@ async def test_a_deposed_collector_is_refused(stores: _Stores) -> None:
 
 
 async def test_a_collector_that_has_beaten_since_is_not_deposed(stores: _Stores) -> None:
-    """What the observer has seen must still be so."""
+    """The beat that the observer saw must still be the newest."""
     store, token = await _collecting(stores)
     look = await store.look()
     await store.beat(A, look.round, {})
@@ -169,7 +169,7 @@ async def test_a_collector_that_has_beaten_since_is_not_deposed(stores: _Stores)
 
 
 async def test_polls_travel_with_the_lease(stores: _Stores) -> None:
-    """The next holder gets what the last one left of its own sources, and of no others."""
+    """The next holder gets the polls that the last holder left for its own sources, and no others."""
     store, _ = await _collecting(stores)
     other = await stores.joined()
     await store.beat(A, 1, {SOURCE: b"own", SourceName("other"): b"not its own"})
@@ -180,7 +180,7 @@ async def test_polls_travel_with_the_lease(stores: _Stores) -> None:
 
 
 async def test_a_lease_may_be_asked_for_again(stores: _Stores) -> None:
-    """Its holder gets it under the same token, with the polls: the first answer may have been lost."""
+    """The holder gets the lease with the same token and the polls: the first answer may have been lost."""
     store, token = await _collecting(stores)
     await store.beat(A, 1, {SOURCE: b"polls"})
 
@@ -190,7 +190,7 @@ async def test_a_lease_may_be_asked_for_again(stores: _Stores) -> None:
 async def test_polls_stay_with_a_server_that_has_lost_nothing(
     server: SharedServer, stores: _Stores
 ) -> None:
-    """Another run of it that has all that is known here begins an epoch, but polls go on."""
+    """A restarted server that has all known data begins a new epoch, but the polls stay."""
     store, _ = await _collecting(stores)
     await store.beat(A, 1, {SOURCE: b"polls"})
     look = await store.look()
@@ -206,7 +206,7 @@ async def test_polls_stay_with_a_server_that_has_lost_nothing(
 async def test_polls_of_an_older_copy_are_lost(
     server: SharedServer, stores: _Stores, field: str, number: int
 ) -> None:
-    """The server has less than somebody has seen of it: what was told last may be missing."""
+    """The server lacks data that a process has seen, so the newest polls may be missing."""
     store, _ = await _collecting(stores)
     await store.look()
     await store.beat(A, 1, {SOURCE: b"polls"})
@@ -218,7 +218,7 @@ async def test_polls_of_an_older_copy_are_lost(
 
 
 async def test_the_first_board_has_lost_no_polls(stores: _Stores) -> None:
-    """Unless somebody comes who has seen another before it."""
+    """The polls count as lost once a process joins that has seen an earlier board."""
     store = await stores.joined()
     before = (await store.look()).are_polls_lost
     await stores.joined(seen=MS - 1)
@@ -227,14 +227,14 @@ async def test_the_first_board_has_lost_no_polls(stores: _Stores) -> None:
 
 
 async def test_the_first_board_of_a_server_is_no_damage(stores: _Stores) -> None:
-    """Also for a process that has an archive of an earlier board."""
+    """The first board is no damage, even for a process that has an archive of an earlier board."""
     look = await (await stores.joined(seen=MS)).look()
 
     assert "" == look.damage
 
 
 async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
-    """The newest round that a collector answered stays."""
+    """The newest round that a collector answered is kept, even if an older beat arrives later."""
     store, _ = await _collecting(stores)
     rounds = [(await store.look()).round for _ in range(2)]
     for answered in reversed(rounds):
@@ -254,9 +254,9 @@ async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
 async def test_a_server_that_may_lack_versions_begins_an_epoch(
     server: SharedServer, stores: _Stores, fault: str, seen: int, error: type[Exception]
 ) -> None:
-    """Its process was restarted, all data were lost, or a process has seen a version that is missing.
+    """The server was restarted, lost all data, or lacks a version that a process has seen.
 
-    The connection of before is refused; the new board is empty, and its versions are above all seen.
+    The old connection is refused; the new board is empty, and its versions are above all seen versions.
     """
     store, token = await _collecting(stores)
     await store.commit(_commit(1, token))
@@ -279,7 +279,7 @@ async def test_a_server_that_may_lack_versions_begins_an_epoch(
 async def test_the_version_of_an_empty_board_is_not_used_again(
     server: SharedServer, stores: _Stores
 ) -> None:
-    """A process that begins with it shows it before its first look; then all data are lost."""
+    """A process may show the empty board's version before its first look, and then all data are lost."""
     store = await stores.joined()
     first = (await store.restore()).first
     server.ask("FLUSHALL")
@@ -289,7 +289,7 @@ async def test_the_version_of_an_empty_board_is_not_used_again(
 
 
 async def test_nothing_is_done_on_a_board_that_is_behind(stores: _Stores) -> None:
-    """Its next versions would be those that have been shown already, with other bytes."""
+    """The board's next versions would be versions that were already shown with other bytes."""
     store, token = await _collecting(stores)
     for number in (1, 2):
         await store.commit(_commit(number, token))
@@ -302,14 +302,14 @@ async def test_nothing_is_done_on_a_board_that_is_behind(stores: _Stores) -> Non
 async def test_processes_of_another_configuration_are_refused(
     stores: _Stores, server: SharedServer
 ) -> None:
-    """They would make other bytes of the same records. Once all have ended, the board is replaced."""
+    """Other bytes would come from the same records. Once all old processes end, the board is replaced."""
     old = await stores.joined()
     await old.look()
     first = stores.epoch
 
     with pytest.raises(StoreLostError, match="another configuration"):
         await stores.joined(shape="other")
-    server.ask("DEL", "{test}:alive")  # as the server itself does in time
+    server.ask("DEL", "{test}:alive")  # as the server does itself after some time
     await stores.joined(shape="other")
 
     assert first != stores.epoch
@@ -320,7 +320,7 @@ async def test_processes_of_another_configuration_are_refused(
 async def test_a_refused_process_takes_no_board_that_is_lost_meanwhile(
     stores: _Stores, server: SharedServer
 ) -> None:
-    """It asks more often than the others look; they would be refused then, until it is ended."""
+    """The refused process retries often; if it got the board, it would lock the other processes out."""
     store = await stores.joined()
     await store.look()
     other = RedisStore(server.url, "test", "other", lambda: "other", Seen())
@@ -334,7 +334,7 @@ async def test_a_refused_process_takes_no_board_that_is_lost_meanwhile(
 
 
 async def test_a_board_is_alive_as_long_as_anybody_looks(stores: _Stores, server: SharedServer) -> None:
-    """And ten seconds more: the server forgets that by itself."""
+    """Ten seconds after the last look the server forgets by itself that the board is alive."""
     store = await stores.joined()
     await store.look()
 
@@ -342,7 +342,7 @@ async def test_a_board_is_alive_as_long_as_anybody_looks(stores: _Stores, server
 
 
 async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
-    """The newest is what a replica begins with, and the log before it is cut as told."""
+    """A replica begins with the newest checkpoint; the log is cut up to the place that the call names."""
     store, token = await _collecting(stores)
     for number in (1, 2, 3):
         await store.commit(_commit(number, token))
@@ -355,7 +355,7 @@ async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
 
 
 async def test_the_checkpoint_before_the_newest_is_kept(stores: _Stores) -> None:
-    """Whoever needs older records begins with that; before the second there is only the empty board."""
+    """A process that needs older records begins with the previous checkpoint, at first the empty board."""
     store, token = await _collecting(stores)
     for number in (1, 2):
         await store.commit(_commit(number, token))
@@ -375,7 +375,7 @@ async def test_the_checkpoint_before_the_newest_is_kept(stores: _Stores) -> None
 async def test_a_server_that_takes_no_write_refuses_all_or_nothing(
     server: SharedServer, stores: _Stores, setting: str, said: str
 ) -> None:
-    """No version is counted for a record that the log has not got, and no key is called damaged."""
+    """No version is counted for a record that is not in the log, and no key is reported as damaged."""
     store, token = await _collecting(stores)
     server.ask("CONFIG", "SET", setting, "1")
     with pytest.raises(StoreLostError, match=said):
@@ -398,11 +398,11 @@ DAMAGES = {
     "a lease more": ("HSET", "leases", "another", "1 b"),
     "no checkpoint": ("DEL", "checkpoint"),
 }
-"""Commands, each with the key after the prefix."""
+"""Commands that damage a board; each key is written without its prefix."""
 
 
 async def _whole(stores: _Stores) -> tuple[RedisStore, int]:
-    """Return a connection to a board that has something at each key."""
+    """Return a connection to a board with data at each key, and the token of its lease."""
     store, token = await _collecting(stores)
     await store.beat(A, 1, {SOURCE: b"polls"})
     for number in (1, 2):
@@ -423,7 +423,7 @@ def _harm(server: SharedServer, command: tuple[str, ...]) -> None:
 async def test_what_is_not_as_it_was_left_begins_an_epoch(
     server: SharedServer, stores: _Stores, command: tuple[str, ...]
 ) -> None:
-    """Nothing is done on it; the next epoch says why it began, and its versions are higher."""
+    """A damaged board takes no commit; the next epoch says why it began, and its versions are higher."""
     store, token = await _whole(stores)
     _harm(server, command)
 
@@ -439,7 +439,7 @@ async def test_what_is_not_as_it_was_left_begins_an_epoch(
 async def test_a_lease_of_a_collector_that_never_beat_is_damage(
     server: SharedServer, stores: _Stores
 ) -> None:
-    """Nobody would find that collector silent, so its sources would stay without another for good."""
+    """Nobody would notice that the collector is silent, so no other collector would take its sources."""
     store, _ = await _whole(stores)
     _harm(server, ("HSET", "leases", SOURCE, "1 nobody"))
 
@@ -448,7 +448,7 @@ async def test_a_lease_of_a_collector_that_never_beat_is_damage(
 
 
 async def test_a_damage_that_a_process_alone_finds_begins_an_epoch(stores: _Stores) -> None:
-    """Such as a record that it cannot read; others find the new epoch, and do not begin another."""
+    """One process cannot read a record; other processes find the new epoch and do not begin another."""
     store, _ = await _whole(stores)
     other = await stores.joined()
 
@@ -458,14 +458,14 @@ async def test_a_damage_that_a_process_alone_finds_begins_an_epoch(stores: _Stor
 
 
 async def test_one_damage_soon_after_another_has_to_wait(server: SharedServer, stores: _Stores) -> None:
-    """Nothing is touched meanwhile; a minute after the last one the board begins anew again."""
+    """Nothing is changed meanwhile; a minute after the last new epoch the board may begin anew again."""
     store, _ = await _whole(stores)
     first = await store.join(MS, "the first")
     _harm(server, ("SET", "beats", "text"))
     with pytest.raises(StoreLostError, match="a minute after"):
         await store.join(MS, "the second")
     before = server.ask("TYPE", "{test}:beats")
-    server.ask("DEL", "{test}:pause")  # as the server itself does in time
+    server.ask("DEL", "{test}:pause")  # as the server does itself after some time
 
     assert b"+string" == before
     assert first != await store.join(MS, "the second")
@@ -474,7 +474,7 @@ async def test_one_damage_soon_after_another_has_to_wait(server: SharedServer, s
 async def test_a_damage_is_nothing_for_processes_of_another_release(
     server: SharedServer, stores: _Stores
 ) -> None:
-    """They refuse, and touch nothing."""
+    """Processes of another release refuse to join, and change nothing."""
     await _whole(stores)
     _harm(server, ("DEL", "beats"))
     with pytest.raises(StoreLostError, match="another configuration"):
@@ -484,7 +484,7 @@ async def test_a_damage_is_nothing_for_processes_of_another_release(
 
 
 async def test_a_new_process_begins_anew_where_nobody_was(server: SharedServer, stores: _Stores) -> None:
-    """Older data may have been put there while all were ended; one that was there before goes on."""
+    """Old data may have been put in while no process ran; a process that ran before goes on."""
     store = await stores.joined()
     server.ask("PEXPIRE", "{test}:alive", str(ALIVE_MS - SILENT_MS - 1))
     again = await store.join(MS)
@@ -495,7 +495,7 @@ async def test_a_new_process_begins_anew_where_nobody_was(server: SharedServer, 
 
 
 async def test_a_server_that_may_drop_keys_is_told(server: SharedServer, stores: _Stores) -> None:
-    """Its policy is looked at whenever a process connects."""
+    """The server's eviction policy is checked whenever a process connects."""
     store = await stores.joined()
     before = (await store.look()).evicts
     server.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")

@@ -65,7 +65,7 @@ def test_record_of_all_markets_is_one_version() -> None:
 
 
 def test_prices_of_another_market_move_no_view_of_1x2() -> None:
-    """The board has the version of the record, its views have theirs."""
+    """The board gets the version of the record, and its views keep their versions."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
     cluster.link()
@@ -80,7 +80,7 @@ def test_prices_of_another_market_move_no_view_of_1x2() -> None:
 
 
 def test_record_and_state_without_other_markets_are_as_ever() -> None:
-    """Their fields are those of releases that know 1X2 alone: each can read what the other wrote."""
+    """The fields are those of releases that know only 1X2: each release can read the other's data."""
     cluster = MarketCluster()
     cluster.take(batch([HOME], bookmaker=ALDER))
     cluster.link()
@@ -92,7 +92,7 @@ def test_record_and_state_without_other_markets_are_as_ever() -> None:
 
 
 def test_checkpoint_without_other_markets_is_gone_on_from() -> None:
-    """A store that has 1X2 alone gets other markets with the next record."""
+    """A store with only 1X2 gets other markets with the next record."""
     cluster = MarketCluster()
     cluster.take(batch([HOME], bookmaker=ALDER))
     cluster.link()
@@ -106,7 +106,7 @@ def test_checkpoint_without_other_markets_is_gone_on_from() -> None:
 
 
 def test_bookmaker_of_another_collector_begins_anew_in_all_markets() -> None:
-    """Also in those of which its record has nothing: nobody vouches for what the former listed."""
+    """Markets that the new collector's record lacks leave, too: nobody vouches for the former lists."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, match("2", home="Else"), *of_markets(HOME, OU25), bookmaker=ALDER))
     first = decoded(cluster.log[0][1])
@@ -121,7 +121,7 @@ def test_bookmaker_of_another_collector_begins_anew_in_all_markets() -> None:
 
 
 def test_lists_of_a_collector_that_leaves_are_stale() -> None:
-    """One version withdraws its lists of all markets, and no others; they serve nothing any more."""
+    """One version withdraws the collector's lists of all markets, and only those."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
     first = decoded(cluster.log[0][1])
@@ -140,7 +140,7 @@ def test_lists_of_a_collector_that_leaves_are_stale() -> None:
 
 
 def test_version_has_the_time_of_its_record() -> None:
-    """Whatever clocks replicas have, and also for one that begins with a checkpoint."""
+    """The time does not depend on a replica's clock, and is the same after beginning with a checkpoint."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, bookmaker=ALDER))
     cluster.append(replace(decoded(cluster.log[0][1]), at=WALL_0 + 7), is_seen=True)
@@ -150,7 +150,7 @@ def test_version_has_the_time_of_its_record() -> None:
 
 
 def test_markets_are_shown_as_long_as_their_collector_is_believed() -> None:
-    """Of each kind by itself: where a bookmaker has no entry it promises nothing."""
+    """Each kind has its own deadline: a bookmaker without an entry of a kind sets no deadline there."""
     cluster = MarketCluster()
     cluster.take(listed(*of_markets(HOME, OU25), bookmaker=ALDER))
     parts = cluster.state, {COLLECTOR: 7.0}.__getitem__, cluster.matcher
@@ -161,7 +161,7 @@ def test_markets_are_shown_as_long_as_their_collector_is_believed() -> None:
 
 
 def test_any_match_may_have_begun_while_the_time_is_not_known() -> None:
-    """So a bookmaker's handicap is no best price before the first tick, nor without a matcher."""
+    """Before the first tick or without a matcher, a bookmaker's handicap is therefore no best price."""
     cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
     cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
     found = [_handicap(cluster).has_begun]
@@ -177,7 +177,7 @@ def test_any_match_may_have_begun_while_the_time_is_not_known() -> None:
 
 
 def test_match_begins_with_a_version_alone() -> None:
-    """A tick that shows clients nothing new changes nothing; the next that does finds that it has begun."""
+    """A tick that makes no version changes nothing; the next version finds that the match has begun."""
     cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
     cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
     cluster.tick()
@@ -188,11 +188,11 @@ def test_match_begins_with_a_version_alone() -> None:
     joined = Replica(found=cluster.replica.kept())
 
     assert (False, True) == (before, _handicap(cluster).has_begun)
-    assert _handicap(joined).has_begun  # a handicap of before the kick-off would be a leg there alone
+    assert _handicap(joined).has_begun  # otherwise the old handicap would be a leg only here
 
 
 def test_handicaps_are_shown_as_long_as_the_matcher_ticks() -> None:
-    """Before the kick-off: nobody else says when that is. After it, and without any, they need no clock."""
+    """Until the kick-off handicaps need the matcher's ticks; after it, or before any tick, they do not."""
     cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
     cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
     until = {COLLECTOR: 900.0}.__getitem__
@@ -207,7 +207,7 @@ def test_handicaps_are_shown_as_long_as_the_matcher_ticks() -> None:
 
 
 def test_entry_of_a_market_that_does_not_exist_cannot_be_read() -> None:
-    """A record that has one is damaged."""
+    """A record with an entry of a market that does not exist is damaged."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
     data = cluster.log[0][1].replace(b"over_under:2.5", b"over_under:2.6")
@@ -217,7 +217,7 @@ def test_entry_of_a_market_that_does_not_exist_cannot_be_read() -> None:
 
 
 def test_markets_that_are_not_read_here_are_passed_over() -> None:
-    """Such a process cannot join; its boards stay empty."""
+    """A process that does not read these markets cannot join; their boards stay empty here."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
     other = Replica(kinds=())
@@ -228,7 +228,7 @@ def test_markets_that_are_not_read_here_are_passed_over() -> None:
 
 
 def test_links_of_side_events_are_a_record() -> None:
-    """An event without 1X2 prices is in the match of the others on every machine."""
+    """On every machine an event without 1X2 prices is in the same match as the other events."""
     cluster = MarketCluster()
     cluster.take(listed(HOME, bookmaker=ALDER))
     cluster.take(
@@ -243,9 +243,9 @@ def test_links_of_side_events_are_a_record() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_lives_are_the_same_from_a_checkpoint(seed: int) -> None:
-    """Lists and changes of all kinds, links, ticks, take-overs: all that bytes depend on.
+    """The state is the same after lists and changes of all kinds, links, ticks and take-overs.
 
-    What they make is also compared with simple code, and with what the collector has.
+    The boards are also compared with simple code, and with the collector's own boards.
     """
     life = _Life(seed)
     joined: list[Replica] = []
@@ -265,7 +265,7 @@ def test_random_lives_are_the_same_from_a_checkpoint(seed: int) -> None:
 
 
 def _begun(replica: Replica) -> set[FixtureId]:
-    """Return what has begun: two checkpoints that forget that are alike."""
+    """Return the fixtures that have begun; equal checkpoints alone would not show a forgotten begin."""
     boards = replica.state.boards.values()
     return {fixture.id for board in boards for fixture in fixtures_of(board) if fixture.has_begun}
 
@@ -278,7 +278,7 @@ class _Life:
         self._sides = 0
 
     def step(self) -> None:
-        """Let something happen."""
+        """Let one random thing happen."""
         chance, cluster = self.random.random(), self.cluster
         cluster.clock.mono += self.random.choice([0.0, 1.0, 5.0])
         if chance < 0.15:
@@ -300,7 +300,7 @@ class _Life:
         self._check_homes()
 
     def end(self) -> None:
-        """Link all, and check that all is in its match."""
+        """Link all events, and check that each event is in its match."""
         self.cluster.link()
         main = fixtures_of(self.cluster.state.snapshot)
         check_sides(self._check_homes(), main, self._boards, ROSTER)
@@ -310,7 +310,7 @@ class _Life:
         return {kind: self.cluster.state.markets[kind] for kind in KINDS[1:]}
 
     def _check_entries(self) -> None:
-        """Check that entries are those of the collector, with their times, however they became records."""
+        """Check that entries and their times equal the collector's, whatever records brought them."""
         cluster = self.cluster
         for kind, own in {Kind.ONE_X_TWO: cluster.main, **cluster.markets.published}.items():
             for name, book in cluster.state.boards[kind].books.items():

@@ -1,4 +1,4 @@
-"""Real processes with one board under a short fault of each kind; longer ones: `tests/e2e`."""
+"""Real processes with one board under a short fault of each kind; `tests/e2e` has longer faults."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LONGEST_S = 0.6
 def test_clients_are_answered_alike_whatever_fails_for_a_moment(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """One tag has one body, nobody is more than 5 s behind another, and all is back at the end.
+    """One tag has one body, no machine is over 5 s behind another, and at the end all machines are back.
 
-    A client that asks another machine for changes each time has the list that is served, and not an older.
+    A client that asks a different machine for changes each time has the served list, never an older one.
     """
     random, history = Random(request.config.getoption("randomly_seed", 1)), History()
     with shared_server(next(iter(ENGINES)), tmp_path) as server:

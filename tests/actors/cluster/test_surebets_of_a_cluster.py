@@ -26,7 +26,7 @@ from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR
 from tests.support.builders.records import AHEAD_S, FIRST, MATCHER, OTHER, Cluster, replayed
 from tests.support.time.virtual import WALL_0
 
-ONE, TWO = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 0.949
+ONE, TWO = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best prices of both: a book sum of 0.949
 WORSE, BETTER = (2.0, 3.0, 3.4), (2.0, 3.0, 4.4)
 
 
@@ -38,7 +38,7 @@ def _terms(company: str = "", **rules: float) -> FixtureSettings:
 
 
 class _Market(Cluster):
-    """Two bookmakers whose prices make a surebet, listed when the matcher has ticked, at the time 0."""
+    """Two bookmakers whose prices make a surebet, listed at the time 0, after the matcher's first tick."""
 
     def __init__(self, terms: FixtureSettings | None = None) -> None:
         super().__init__(terms or _terms())
@@ -48,7 +48,7 @@ class _Market(Cluster):
         self.link()
 
     def pass_to(self, second: int) -> None:
-        """Let the matcher tick each half second up to there."""
+        """Let the matcher tick each half second up to `second`."""
         assert self.state.tick is not None
         began = round(2 * (self.state.tick.mono - AHEAD_S))
         for half in range(began + 1, 2 * second + 1):
@@ -61,7 +61,7 @@ class _Market(Cluster):
 
 
 def test_a_surebet_appears_with_the_tick_at_which_it_has_stood_for_long_enough() -> None:
-    """It stands from the first tick on that finds it, as the matcher's clocks have it."""
+    """By the matcher's clocks, a surebet stands from the first tick that finds it."""
     market = _Market()
     market.pass_to(2)
     early = market.surebet
@@ -78,7 +78,7 @@ _ALL = FixtureView(ViewKind.SUREBETS)
 
 
 def test_no_surebet_begins_with_a_record_that_is_no_tick() -> None:
-    """The last tick may be of a while ago: what has just come would have stood since then."""
+    """The last tick may be old: a surebet of prices that just came would count from that old time."""
     market = _Market(_terms(min_life_s=0.0))
     before = market.surebet
     market.tick(1.0)
@@ -88,7 +88,7 @@ def test_no_surebet_begins_with_a_record_that_is_no_tick() -> None:
 
 
 def test_a_surebet_ends_in_the_version_that_says_that_an_attempt_failed() -> None:
-    """The price may have been taken back; a success brings it back, after a while."""
+    """The price may have been withdrawn; after a success the surebet returns a while later."""
     market = _Market()
     market.pass_to(4)
     shown_before, version = market.surebet, market.state.at.version
@@ -103,7 +103,7 @@ def test_a_surebet_ends_in_the_version_that_says_that_an_attempt_failed() -> Non
 
 
 def test_confirmations_that_travel_keep_a_surebet() -> None:
-    """Without a version for any of them."""
+    """The confirmations make no new version of the surebets."""
     market = _Market(_terms(max_age_s=10.0))
     market.pass_to(4)
     version = fixtures_of(market.state.snapshot).version(_ALL)
@@ -117,7 +117,7 @@ def test_confirmations_that_travel_keep_a_surebet() -> None:
 
 
 def test_surebets_end_with_their_matcher() -> None:
-    """In the version in which its lists leave. Another begins anew, with the times that are told again."""
+    """Surebets end in the version in which the matcher leaves; a new matcher waits for the times again."""
     market = _Market()
     market.pass_to(4)
     market.append(Record(MATCHER, leaves=True), is_seen=True)
@@ -138,7 +138,7 @@ def test_surebets_end_with_their_matcher() -> None:
 
 
 def test_doubts_of_a_version_outlast_their_matcher() -> None:
-    """The bytes of a version stay, whether or not there is a matcher; what changes without it has none."""
+    """With or without a matcher a version keeps its bytes; a change without a matcher has no doubts."""
     market = _Market(_terms(max_profit=0.01))
     market.pass_to(4)
     before, version = _doubts(market), _version(market)
@@ -161,7 +161,7 @@ def test_doubts_of_a_version_outlast_their_matcher() -> None:
 
 
 def _doubts(market: _Market) -> tuple[Doubt, ...]:
-    """Return the doubts that are shown of the surebet of the only fixture."""
+    """Return the shown doubts about the surebet of the only fixture."""
     found = form_of(market.fixture, Form(doubted=True), fixtures_of(market.state.snapshot))
     return () if found is None else found.doubts
 
@@ -171,7 +171,7 @@ def _version(market: _Market) -> int:
 
 
 def test_times_by_the_clock_of_another_are_not_believed() -> None:
-    """A record may come after the matcher has changed: its prices are no legs until they are told again."""
+    """A record may come after a change of matcher: its prices are no legs until times are sent again."""
     market = _Market()
     market.pass_to(4)
     collector = market.collectors[BIRCH]
@@ -183,7 +183,7 @@ def test_times_by_the_clock_of_another_are_not_believed() -> None:
 
 
 def test_a_record_that_shows_nothing_new_ends_no_surebet() -> None:
-    """The bytes of a version stay; the next version does."""
+    """A version keeps its bytes; the next version ends the surebet."""
     market = _Market(_terms(max_age_s=10.0))
     market.pass_to(9)
     shown_before, version = market.surebet, market.state.at.version
@@ -197,7 +197,7 @@ def test_a_record_that_shows_nothing_new_ends_no_surebet() -> None:
 
 
 def test_of_a_company_the_bookmaker_that_was_confirmed_last_counts() -> None:
-    """Though each has a collector of its own: by the matcher's clock."""
+    """The matcher's clock decides, although each bookmaker has a collector of its own."""
     market = Cluster(_terms("bet"))
     market.tick(0.0)
     market.collectors[CEDAR].list(TWO, 1.0)
@@ -209,7 +209,7 @@ def test_of_a_company_the_bookmaker_that_was_confirmed_last_counts() -> None:
 
 
 def test_of_a_company_it_counts_once_that_is_known() -> None:
-    """Lists may come before the first tick; then the fixture is looked at again."""
+    """Lists may come before the first tick; once their times are known, the fixture is checked again."""
     market = Cluster(_terms("bet"))
     market.collectors[CEDAR].list(TWO, 1.0)
     market.collectors[BIRCH].list(WORSE, 2.0)
@@ -225,7 +225,7 @@ def test_of_a_company_it_counts_once_that_is_known() -> None:
 
 
 def test_surebets_hold_as_long_as_the_matcher_ticks() -> None:
-    """For some seconds after the look that its newest tick answered, whatever lists are good for."""
+    """A surebet holds some seconds after the look of the newest tick, however long the lists hold."""
     market, clock = _Market(), MatcherClock()
     market.pass_to(4)
     clock.ticked(MATCHER, AHEAD_S + 4.0, sent_mono=3.5, received_mono=4.0)
@@ -233,7 +233,7 @@ def test_surebets_hold_as_long_as_the_matcher_ticks() -> None:
     by_other = shown(market.state, lambda _: 100.0, MatcherClock())
 
     entry = market.fixture.entries[ALDER]
-    assert -0.5 == snapshot.books[ALDER].vouched_mono(entry)  # by our clock, at the earliest
+    assert -0.5 == snapshot.books[ALDER].vouched_mono(entry)  # the earliest time by our clock
     assert 3.5 + HOLDS_S == snapshot.deadlines.stale
     assert (100.0, 100.0) == tuple(snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH))
     assert float("-inf") == by_other.deadlines.stale
@@ -242,7 +242,7 @@ def test_surebets_hold_as_long_as_the_matcher_ticks() -> None:
 
 @pytest.mark.parametrize("after", range(0, 20, 3))
 def test_a_replica_that_begins_with_a_checkpoint_has_the_same_surebets(after: int) -> None:
-    """Their times, candidates and versions, at whatever record it begins."""
+    """Times, candidates and versions are the same, at whatever record the replica begins."""
     market = _Market()
     for second in (2, 4, 6):
         market.pass_to(second)

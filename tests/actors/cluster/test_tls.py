@@ -1,4 +1,4 @@
-"""The shared server over TLS: `rediss://`, with a certificate that the machine trusts, or not at all."""
+"""The shared server over TLS (`rediss://`): it is used only with a certificate that the machine trusts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MS = 1_780_000_000_000
 
 @pytest.fixture
 def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
-    """Return an authority that this machine trusts, and no other."""
+    """Return an authority, the only one that this machine trusts."""
     made = Authority(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(made.itself.certificate))
     return made
@@ -45,7 +45,7 @@ async def _joined(server: SharedServer, pair: Pair) -> str:
 async def test_a_server_with_a_trusted_certificate_is_used(
     server: SharedServer, authority: Authority
 ) -> None:
-    """The authority is one of those of the machine."""
+    """The certificate's authority is one that the machine trusts."""
     assert "e1" == await _joined(server, authority.signed("right"))
 
 
@@ -53,7 +53,7 @@ async def test_a_server_with_a_trusted_certificate_is_used(
 async def test_a_server_with_a_wrong_certificate_is_refused(
     server: SharedServer, authority: Authority, wrong: str
 ) -> None:
-    """Nothing is sent to it: whoever can read what is sent has the password."""
+    """No command is sent to such a server: a reader of the connection would get the password."""
     pair = {
         "its own": lambda: authority.self_signed("own"),
         "another host's": lambda: authority.signed("other", "DNS:other.example"),

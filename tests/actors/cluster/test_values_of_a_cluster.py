@@ -1,4 +1,4 @@
-"""Values on a replica: the times of confirmations travel by the matcher's clock, and are never too late."""
+"""Values on a replica: times of confirmations are given by the matcher's clock, and never too late."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATE_S = 0.4
 
 
 class _Replica(Cluster):
-    """Four bookmakers that listed a match at the time 1, one at a high price, and a replica's look."""
+    """Four bookmakers that listed a match at the time 1, one of them at a high price, and a replica."""
 
     def __init__(self) -> None:
         super().__init__(TERMS)
@@ -37,7 +37,7 @@ class _Replica(Cluster):
         self.look(1.5)
 
     def look(self, at: float) -> None:
-        """Let the matcher tick at that time, and the replica get the answer of a look sent before."""
+        """Let the matcher tick at that time, and answer a look that the replica sent before."""
         self.tick(at)
         self.matcher.ticked(MATCHER, at + AHEAD_S, at - LATE_S, at)
 
@@ -50,7 +50,7 @@ class _Replica(Cluster):
 
 
 def test_a_replica_has_the_value_of_a_confirmed_price() -> None:
-    """Its confirmation is said as early as it may have been by any order of the clocks."""
+    """The price's confirmation time is the earliest one that the bounds of the clocks allow."""
     (value,), confirmed = _Replica().values(2.0)
 
     assert (ALDER, "1", 2.1, OTHERS, ()) == (
@@ -61,7 +61,7 @@ def test_a_replica_has_the_value_of_a_confirmed_price() -> None:
 
 
 def test_a_value_is_doubted_once_its_price_may_be_too_old() -> None:
-    """A list holds for 30 s; a confirmation that has travelled ends the doubt."""
+    """A list holds for 30 s; a confirmation that reached the replica ends the doubt."""
     replica = _Replica()
     for name in OTHERS:
         replica.collectors[name].confirm(20.0)
@@ -75,7 +75,7 @@ def test_a_value_is_doubted_once_its_price_may_be_too_old() -> None:
 
 
 def test_a_value_ends_when_an_attempt_failed_or_no_clock_is_known() -> None:
-    """Both travel with the version that says them; another matcher's times are not yet compared."""
+    """A failure and a new matcher arrive with a version; the new matcher's times cannot be compared yet."""
     failed, foreign = _Replica(), _Replica()
     failed.collectors[ALDER].fail(2.0)
     foreign.tick(2.0, OTHER)

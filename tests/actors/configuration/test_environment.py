@@ -1,4 +1,4 @@
-"""References to the environment, and dollars that are none."""
+"""References to environment variables, and dollar signs that begin no reference."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _expanded(value: Any) -> tuple[Any, list[str]]:
     [("${KEY}", "se$ret"), ("pa$$word", "pa$word"), ("$${KEY}", "${KEY}"), ("$$${KEY}$$", "$se$ret$")],
 )
 def test_two_dollars_are_one(text: str, meant: str) -> None:
-    """Also before what would be a reference; a value of the environment may have any."""
+    """`$$` also escapes a reference; the value of a variable may have any dollar signs."""
     assert (meant, []) == _expanded(text)
 
 
 @pytest.mark.parametrize("text", ["$KEY", "${KEY", "${KEY:-abc}", "a$", "$1", "${}", "${NOT-A-NAME}"])
 def test_a_dollar_of_a_reference_that_is_none_is_a_fault(text: str) -> None:
-    """A shell would read some of them; here the text itself would be sent to a venue as a key."""
+    """A shell would expand some of these texts; here the text itself would be sent to a venue as a key."""
     found, faults = _expanded({"sources": {"api": {"api_key": text}}})
     meant = "; did you mean ${KEY}?" if "$KEY" in text or "${KEY" in text else ""
 
@@ -39,7 +39,7 @@ def test_a_dollar_of_a_reference_that_is_none_is_a_fault(text: str) -> None:
 
 
 def test_arguments_of_a_command_may_have_dollars() -> None:
-    """A shell reads them."""
+    """The dollar signs in a command are for the shell."""
     given = {"sources": {"own": {"command": ["sh", "-c", "echo $HOME ${KEY} ${X:-1}"]}}}
     found, faults = _expanded(given)
 

@@ -25,7 +25,7 @@ DEEP = {
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_a_key_that_is_too_deep_is_refused(text: str) -> None:
-    """The parser would take ten seconds for it, in which nothing else runs."""
+    """The parser would take ten seconds for such a key, and nothing else would run meanwhile."""
     line = text.count("\n") + 1
 
     with pytest.raises(ConfigError, match=rf"a key in line {line} names more than {MAX_DEPTH} tables"):
@@ -34,7 +34,7 @@ def test_a_key_that_is_too_deep_is_refused(text: str) -> None:
 
 @given(st.lists(st.sampled_from(["a", "1", '"b.c"', "'d'", "-", "_"]), min_size=1, max_size=MAX_DEPTH))
 def test_other_keys_are_read_as_the_parser_does(keys: list[str]) -> None:
-    """Up to the limit, whatever the way in which they are written."""
+    """Keys up to the depth limit are read, whatever way they are written."""
     text = f"# x{'.x' * 100}\n{'.'.join(keys)} = 'x{'.x' * 100}'"
 
     assert tomllib.loads(text) == tables_of(text)
@@ -44,7 +44,7 @@ def test_other_keys_are_read_as_the_parser_does(keys: list[str]) -> None:
     "text", ["a" * 900_000, '"' * 900_000, "'a" * 450_000, "a " * 450_000, '"\\' * 450_000]
 )
 def test_a_text_without_a_deep_key_is_searched_once(text: str) -> None:
-    """The search for deep keys takes time in proportion to the text; it is no TOML all the same."""
+    """The search for deep keys takes time in proportion to the text; these texts are still not TOML."""
     with pytest.raises(ConfigError, match="is not TOML that can be read: "):
         tables_of(text)
 
@@ -58,7 +58,7 @@ def test_a_text_without_a_deep_key_is_searched_once(text: str) -> None:
     ],
 )
 def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path, content: bytes, why: str) -> None:
-    """Editors of Windows and PowerShell write others."""
+    """Windows editors and PowerShell write files in other encodings than UTF-8."""
     path = tmp_path / "other.toml"
     path.write_bytes(content)
 
@@ -67,7 +67,7 @@ def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path, content: byt
 
 
 def test_a_fault_of_the_parser_shows_no_value() -> None:
-    """It may be a password without quotes."""
+    """A value that the parser cannot read may be a password without quotes."""
     with pytest.raises(ConfigError) as caught:
         tables_of("password = s3cret")
 
@@ -75,7 +75,7 @@ def test_a_fault_of_the_parser_shows_no_value() -> None:
 
 
 def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    """Before it is read to its end."""
+    """A file with too many bytes is refused before it is read to its end."""
     path = tmp_path / "long.toml"
     path.write_bytes(b"#" * (MAX_BYTES + 1))
 

@@ -1,4 +1,4 @@
-"""Long computations in slices: the same result at once or in slices, and other tasks run in between."""
+"""Long computations in slices: the same result in one piece or in slices; other tasks run in between."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_run_now_returns_the_result(numbers: list[int]) -> None:
 @pytest.mark.parametrize("budget_s", [NONE_S, ALL_S])
 @pytest.mark.parametrize("count", [0, 1, 1000])
 async def test_run_sliced_returns_the_same_result(count: int, budget_s: float) -> None:
-    """A computation has the same result in slices as at once, in as many as the budget makes."""
+    """A computation has the same result in one piece and in slices, however many the budget makes."""
     numbers = list(range(count))
 
     assert run_now(_sum_twice(numbers, [])) == await run_sliced(_sum_twice(numbers, []), budget_s)
@@ -73,7 +73,7 @@ async def test_run_sliced_returns_the_same_result(count: int, budget_s: float) -
 
 @pytest.mark.parametrize("budget_s", [NONE_S, ALL_S])
 async def test_exception_is_raised_to_the_caller(budget_s: float) -> None:
-    """An exception in a slice is raised to the caller, at once or in slices."""
+    """An exception in a slice is raised to the caller, in one piece or in slices."""
     with pytest.raises(ValueError, match="the second slice"):
         run_now(_failing())
     with pytest.raises(ValueError, match="the second slice"):
@@ -86,7 +86,7 @@ async def test_other_tasks_run_when_the_budget_is_used_up() -> None:
 
 
 async def test_computation_within_its_budget_does_not_wait() -> None:
-    """Since a pause costs more than a short slice, a short computation ends without any."""
+    """A pause costs more than a short slice, so a short computation ends without a pause."""
     assert ["added 1", "added 2", "done", "other task"] == await _seen([1, 2], ALL_S)
 
 
@@ -96,7 +96,7 @@ async def test_consecutive_long_computations_do_not_add_up() -> None:
 
 
 async def test_cancelled_computation_stops_between_slices() -> None:
-    """A caller that is cancelled at a pause does not run the other slices, and others go on."""
+    """A caller that is cancelled at a pause runs no more slices, and other computations go on."""
     seen: list[str] = []
 
     def endless() -> Sliced[None]:

@@ -83,14 +83,14 @@ def _admitted(matches: list[Any]) -> Batch:
 
 @pytest.mark.parametrize("value", [*JUNK, Float(2.5), Int(2), Fraction(2), np.float64(2.5), Decimal(2)])
 def test_value_that_is_not_a_number_is_refused(value: Any) -> None:
-    """Texts, truth values and numbers of other types are refused by name."""
+    """Texts, truth values and numbers of other types are refused, with the name of the field."""
     with pytest.raises(NotExactError, match=r"^lag_s was a .*, must be a number$"):
         number(value, "lag_s")
 
 
 @pytest.mark.parametrize(("value", "expected"), [(2.5, 2.5), (2, 2.0), (inf, inf)])
 def test_number_is_a_plain_float(value: float, expected: float) -> None:
-    """An int is a number as well, and infinity is one, for a plan that never asks again."""
+    """An int and infinity are numbers as well; infinity is for a plan that never asks again."""
     made = number(value, "lag_s")
 
     assert (float, expected, expected) == (type(made), made, seconds(value, "lag_s"))
@@ -133,7 +133,7 @@ def test_removed_match_is_not_shown() -> None:
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("field", ["home_price", "draw_price", "away_price"])
 def test_price_of_another_type_is_refused(field: str, odd: Any) -> None:
-    """It is not converted, so a plug-in learns of it by the reason; no other exception is raised."""
+    """The price is not converted: the reason shows the error to the plug-in, and nothing is raised."""
     good = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
     extract = exact_extract(Extract((msgspec.structs.replace(good, **{field: odd}),)))
     reason = "price" if type(odd) is float else "type"
@@ -161,7 +161,7 @@ def test_extract_with_another_field_that_is_not_exact_is_refused(other: dict[str
 
 
 def test_counts_that_are_not_exact_are_left_out() -> None:
-    """What a plug-in counts is published, but removes no match."""
+    """The counts of a plug-in are published, but wrong counts remove no match."""
     counts: Any = {"lay": 2, Str("sport"): 1, "outcome": Int(1), "two_way": 1.0}
 
     assert {"lay": 2} == exact_extract(Extract((), passed_over=counts)).passed_over

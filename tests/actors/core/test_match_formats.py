@@ -1,4 +1,4 @@
-"""A match as each format has it: with all of its fields, and with the fewest."""
+"""A match in each format: a match with all fields, and a match with the fewest fields."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WIRE_BARE = (
 
 @pytest.mark.parametrize(("match", "wire"), [(WHOLE, WIRE_WHOLE), (BARE, WIRE_BARE)])
 def test_an_entry_travels_as_an_array_of_its_fields(match: Match, wire: bytes) -> None:
-    """In records and checkpoints it is scope, times, and the fields of its match in their order."""
+    """In records and checkpoints an entry is its scope, its times and the fields of its match, in order."""
     entry, alder, collector = ENTRIES[match], BookmakerId("alder"), CollectorId("a")
     chunk = Chunk.of([match.source_match_id], [entry])
     record = Record(collector, {alder: BookRecord((wire_entry(entry),))}, at=1.5)
@@ -75,7 +75,7 @@ def test_an_entry_travels_as_an_array_of_its_fields(match: Match, wire: bytes) -
 
 @pytest.mark.parametrize("at", range(17))
 def test_a_field_of_another_type_does_not_travel(at: int) -> None:
-    """Each field of an entry has its type."""
+    """An entry with a value of another type in any field is refused."""
     values = msgspec.msgpack.decode(b"\x91" + WIRE_WHOLE)
     values[0][at] = [1]
 
@@ -84,7 +84,7 @@ def test_a_field_of_another_type_does_not_travel(at: int) -> None:
 
 
 def test_lists_have_these_fields() -> None:
-    """Version 1 and version 2 of the list."""
+    """Version 1 and version 2 of the list have exactly these fields."""
     assert [
         (
             b'{"id":"alder_m1","bookmaker":"Alder","home":"Leeds","away":"Hull","league":"Premier League",'
@@ -110,7 +110,7 @@ def test_lists_have_these_fields() -> None:
 
 
 def test_a_day_has_these_rows(tmp_path: Path) -> None:
-    """Names are a listing; exact prices are thousandths; of the fields that lists do not show only one."""
+    """Names are a listing, exact prices are thousandths, and only one hidden field is stored."""
     with kept(tmp_path, ManualClock()) as life:
         life.clock.pass_(1)
         life.board.put(ALDER, WHOLE, BARE, stale_after_s=60.0)
@@ -146,7 +146,7 @@ def test_a_day_has_these_rows(tmp_path: Path) -> None:
 
 
 def test_a_program_says_these_fields() -> None:
-    """A line of a program is a match, or says what is wrong with it."""
+    """A program's line becomes a match, or a rejection that says what is wrong."""
     line = (
         b'{"match":"m1","home":"Leeds","away":"Hull","league":"Premier League","odds":{"one":"2.1",'
         b'"draw":3.4,"two":3.65},"start":"2026-05-29T20:26:40Z","updated":"2026-05-28T20:26:40.25Z"}'
@@ -162,7 +162,7 @@ def test_a_program_says_these_fields() -> None:
 
 
 def test_a_match_is_a_line_of_the_command_line() -> None:
-    """Its id, teams, league, kick-off and prices."""
+    """The line has the match's id, teams, league, kick-off and prices."""
     assert [
         "m1: Leeds - Hull, Premier League, 2026-05-29T20:26:40Z: 2.1 3.4 3.65",
         "m2: Derby - Qpr, no league, no start: 1.5 4 7.12346",
@@ -170,7 +170,7 @@ def test_a_match_is_a_line_of_the_command_line() -> None:
 
 
 def test_cleaning_leaves_all_other_fields() -> None:
-    """A match that can be shown is the same object; of another only what cannot be shown differs."""
+    """A clean match stays the same object; in other matches only fields that cannot be shown change."""
     unclean = msgspec.structs.replace(WHOLE, home="Leeds\n", league="Unknown", url="http://x.example/")
 
     assert [WHOLE, BARE] == [cleaned(WHOLE), cleaned(BARE)]

@@ -1,4 +1,4 @@
-"""A suggestion for what somebody wrote: another name, of the list that matters most."""
+"""A suggestion for a name that somebody wrote: another name, from the most important list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = st.lists(st.text("abAB_ ", max_size=4), max_size=5)
 
 @given(st.text("abAB_ ", max_size=4), _NAMES, _NAMES)
 def test_suggestion_is_never_what_was_written(written: str, first: list[str], second: list[str]) -> None:
-    """Whatever the lists have, the suggestion is one of their names and is not that of the question."""
+    """Whatever the lists have, the suggestion is one of their names, and not the written name."""
     others = ({*first} | {*second}) - {written}
 
     assert did_you_mean(written, first, second) in {"", *(f"; did you mean {name!r}?" for name in others)}
@@ -35,7 +35,7 @@ def test_suggestion_is_never_what_was_written(written: str, first: list[str], se
 def test_suggestion_is_the_nearest_other_name(
     written: str, lists: list[list[str]], suggested: str | None
 ) -> None:
-    """It is the nearest of the first list that has a near one."""
+    """The suggestion is the nearest name in the first list that has a near name."""
     expected = "" if suggested is None else f"; did you mean {suggested!r}?"
 
     assert expected == did_you_mean(written, *lists)

@@ -32,7 +32,7 @@ def _admitted(*matches: Match, removals: tuple[Removal, ...] = ()) -> Admission:
 
 
 def test_a_list_of_some_kinds_of_market_says_nothing_of_others() -> None:
-    """Otherwise it would end the prices of kinds that it was not asked for."""
+    """Otherwise the list would end the prices of kinds that it was not asked for."""
     asked, configured = (Kind.OVER_UNDER,), (Kind.ONE_X_TWO, Kind.OVER_UNDER)
     admitted = run_now(admit(batch(kinds=asked), Bounds(kinds=configured))).batch
 
@@ -44,7 +44,7 @@ def _removal(match_id: str, reason: str) -> Removal:
 
 
 def test_price_that_is_not_finite_and_above_one_is_refused() -> None:
-    """Each of the three prices must be finite and above 1.0; the next float above it is accepted."""
+    """Each of the three prices must be finite and above 1.0; a price slightly above 1.0 is accepted."""
     for price in [1.0, 0.99, 0.0, -0.0, -2.0, nan, inf, -inf, float("1e400"), 1e-320]:
         for place in [0, 1, 2]:
             prices = [2.0, 3.5, 4.0]
@@ -59,7 +59,7 @@ def test_price_that_is_not_finite_and_above_one_is_refused() -> None:
 
 
 def test_book_sum_is_accepted_within_its_bounds() -> None:
-    """A book sum of exactly 0.95 or 1.40 is accepted, one beyond is not."""
+    """A book sum of exactly 0.95 or 1.40 is accepted; a sum outside these bounds is refused."""
     for prices, expected in [
         ((2.0, 4.0, 5.0), None),  # exactly 0.95
         ((2.0, 4.0, 5.0001), Reason.BOOK_SUM),
@@ -81,7 +81,7 @@ def test_bounds_of_the_caller_apply() -> None:
 
 
 def test_ids_and_start_times_are_accepted_within_their_bounds() -> None:
-    """Of an id 1 to 128 letters, digits and `._~-`; a kick-off after 1970 and not after 2100, or none.
+    """An id has 1 to 128 letters, digits and `._~-`; a kick-off is after 1970, until 2100, or unknown.
 
     Another id would break the public id, a URL or a log line. Zero is an unknown kick-off in v1.
     """
@@ -96,7 +96,7 @@ def test_ids_and_start_times_are_accepted_within_their_bounds() -> None:
 
 
 def test_bad_match_does_not_affect_the_others() -> None:
-    """Of 500 matches with one bad price 499 pass, and the bad one becomes a counted removal."""
+    """In a list of 500 matches with one bad price, 499 pass, and the bad match is a counted removal."""
     matches = [match(f"m{number}") for number in range(500)]
     matches[77] = match("m77", prices=(2.0, nan, 4.0))
 
@@ -127,7 +127,7 @@ def test_rejected_last_match_removes_the_id() -> None:
 
 
 def test_valid_last_match_is_shown() -> None:
-    """If a rejected match is followed by a valid one with the same id, the last one counts here too."""
+    """If a rejected match is followed by a valid match with the same id, the valid match is shown."""
     last = match("a")
 
     admission = _admitted(match("a", prices=(1.0, 3.0, 4.0)), last)
@@ -196,14 +196,14 @@ def test_source_time_that_is_not_finite_is_none(source_time: float) -> None:
     ],
 )
 def test_only_addresses_that_are_safe_are_shown(url: str, *, shown: bool) -> None:
-    """Others are left out, and the match stays: https, ASCII, at most 2 kB, without a user."""
+    """A safe address is https, ASCII, at most 2 kB, without a user; others are left out of the match."""
     given = msgspec.structs.replace(match(), url=url)
 
     assert (url if shown else None) == cleaned(given).url
 
 
 def test_id_with_an_unreadable_occurrence_is_removed() -> None:
-    """If one of two occurrences of an id is unreadable, the last one is unknown, so no price is shown."""
+    """If one of two occurrences of an id is unreadable, it may be the last, so no price is shown."""
     twice = batch([match("a"), match("b")], removals=[Removal(SourceMatchId("a"), Reason.INCOMPLETE)])
 
     admission = run_now(admit(twice, BOUNDS))
@@ -214,7 +214,7 @@ def test_id_with_an_unreadable_occurrence_is_removed() -> None:
 
 
 def test_refused_matches_are_told_with_their_prices() -> None:
-    """The first of them, as they came, and why; what could not be read has no prices to tell."""
+    """The first refused matches are kept with prices and reason; an unreadable match has no prices."""
     cheap = match("cheap", prices=(0.9, 3.0, 4.0))
     many = [match(f"m{number}", prices=(9.0, 9.0, 9.0)) for number in range(2 * MAX_REFUSED)]
     found = _admitted(match("fine"), cheap, removals=(_removal("torn", Reason.UNREADABLE),))
@@ -229,7 +229,7 @@ KEY = "k3y-of-the-source"
 @pytest.mark.parametrize("text", [KEY, f"a{KEY}b"], ids=["alone", "inside"])
 @pytest.mark.parametrize("field", ["home", "away", "league", "url", "source_match_id"])
 def test_match_that_repeats_a_secret_of_its_source_is_rejected(field: str, text: str) -> None:
-    """Whichever text has it; what is kept of the match is masked."""
+    """The secret may be in any text of the match; the kept copy of the match is masked."""
     leaking = msgspec.structs.replace(match("m1"), **{field: text})
     admission = run_now(admit(batch([leaking, match("m2")]), Bounds(secrets=(KEY,))))
 
@@ -240,7 +240,7 @@ def test_match_that_repeats_a_secret_of_its_source_is_rejected(field: str, text:
 
 @pytest.mark.parametrize("field", ["home", "away", "league"])
 def test_secret_that_only_cleaning_joins_is_not_shown(field: str) -> None:
-    """A control character in it is taken out of a name, here and where rejected matches are shown."""
+    """A name with a control character inside the secret is refused, and masked in rejected matches."""
     leaking = msgspec.structs.replace(match("m1"), **{field: f"{KEY[:3]}\x01{KEY[3:]}"})
     admission = run_now(admit(batch([leaking]), Bounds(secrets=(KEY,))))
 
@@ -249,7 +249,7 @@ def test_secret_that_only_cleaning_joins_is_not_shown(field: str) -> None:
 
 
 def test_removal_of_a_source_does_not_repeat_its_secret() -> None:
-    """Its id is shown among what is rejected."""
+    """The id of a removal is shown among the rejected matches, so a secret in the id is masked."""
     bounds = Bounds(secrets=(KEY,))
     found = run_now(admit(batch(removals=[_removal(f"m{KEY}", Reason.LAY)]), bounds)).batch.removals
 
@@ -261,5 +261,5 @@ def test_removal_of_a_source_does_not_repeat_its_secret() -> None:
     ["\u0301\u0308", "\u200c\u200d", "\u200d \u0301", " \u200c ", "\u20dd", "\ufe0f", "\u3164", "\u2800"],
 )
 def test_name_that_shows_nothing_is_empty(name: str) -> None:
-    """Marks need a letter, and joiners two: alone they are no name, and the match counts as unnamed."""
+    """Marks need a letter and joiners two letters: alone they are no name; the match counts as unnamed."""
     assert "" == cleaned(match(home=name)).home

@@ -42,7 +42,7 @@ def _admitted(matches: Iterable[Match], kinds: tuple[Kind, ...] = ()) -> Admissi
 def test_prices_of_a_market_are_believed_within_its_bounds(
     market: str, odds: Odds, expected: Reason | None
 ) -> None:
-    """Two outcomes sum to about 1, the three of double chance to about 2."""
+    """1/odds of two outcomes sum to about 1; the three of double chance sum to about 2."""
     assert expected is fault(_of(market, *odds), ALL)
 
 
@@ -58,12 +58,12 @@ def test_prices_of_a_market_are_believed_within_its_bounds(
     ids=str,
 )
 def test_market_that_cannot_be_is_refused(market: Market) -> None:
-    """A line is needed where a kind has lines, and only there, and within their range."""
+    """A kind with lines needs a line within its range; a kind without lines must have none."""
     assert Reason.MARKET is fault(BASE.of_market(market, (1.9, 1.9)), ALL)
 
 
 def test_id_has_the_market_behind_that_of_the_match() -> None:
-    """Another is refused: it would be believed to be of another market."""
+    """Another id is refused: it would be taken for an id of another market."""
     made = _of("btts", 1.9, 1.9)
 
     for name in ("m1", "m1 btts:", "m1 over_under:2.5", "m 1 btts"):
@@ -71,7 +71,7 @@ def test_id_has_the_market_behind_that_of_the_match() -> None:
 
 
 def test_kind_that_is_not_asked_for_is_refused() -> None:
-    """By the source, or by this very list, whose batch speaks for no other."""
+    """A kind is refused if the source is not asked for it, or if this list was not asked for it."""
     of_source = fault(_of("btts", 1.9, 1.9), Bounds(kinds=(Kind.ONE_X_TWO, Kind.OVER_UNDER)))
     admission = _admitted([BASE, _of("btts", 1.9, 1.9)], (Kind.BTTS,))
 
@@ -81,7 +81,7 @@ def test_kind_that_is_not_asked_for_is_refused() -> None:
 
 
 def test_lines_that_contradict_each_other_are_refused_all() -> None:
-    """Those of the same kind of the same match; another kind, another match and 1X2 stay."""
+    """All lines of the same kind and match are refused; another kind, another match and 1X2 stay."""
     other = match("m2")
     admission = _admitted(
         [
@@ -102,7 +102,7 @@ def test_lines_that_contradict_each_other_are_refused_all() -> None:
 
 
 def test_lines_may_have_equal_odds() -> None:
-    """Away odds rise with the handicap's line, home odds fall."""
+    """Home odds fall and away odds rise with the handicap's line; equal odds of two lines are allowed."""
     lines = (_of("asian_handicap:-1", 2.2, 1.7), _of("asian_handicap:-0.75", 2.2, 1.72))
 
     assert {} == _admitted(lines).rejected

@@ -58,14 +58,14 @@ def test_name_is_cleaned() -> None:
     ids=["longest", "10 kB", "no blank at the end", "counted after cleaning"],
 )
 def test_long_name_is_cut(name: str, shown: str) -> None:
-    """After 128 characters of what is shown."""
+    """A name is cut after 128 characters, counted after cleaning."""
     assert shown == clean_name(name)
 
 
 @given(name=HOSTILE)
 @settings(derandomize=True, deadline=None, max_examples=300)
 def test_cleaned_name_can_be_displayed(name: str) -> None:
-    """For any text: no control, format or surrogate character but joiners; short, NFC, single-spaced."""
+    """A clean name is short, NFC, single-spaced; joiners are its only control or format characters."""
     shown = clean_name(name)
 
     bad = [

@@ -1,4 +1,4 @@
-"""The closing line value: its arithmetic against fractions, and which fixture a bet is on."""
+"""The closing line value: its arithmetic, checked with fractions, and the fixture that a bet is on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIXTURE = AtClose(
 
 @pytest.fixture(scope="module")
 def comparator() -> Comparator:
-    """Return a comparator: it reads tables."""
+    """Return a comparator, made once because it reads tables."""
     return Comparator(Overrides())
 
 
@@ -39,7 +39,7 @@ def _judged(comparator: Comparator, bet: Bet, *fixtures: AtClose) -> Verdict:
 
 
 def test_values_are_those_of_fractions() -> None:
-    """The fair probability times the odds, less 1."""
+    """The value is the fair probability times the odds, less 1."""
     random = Random(7)
     for _ in range(1_000):
         fair, odds = random.random(), 1 + 20 * random.random()
@@ -47,7 +47,7 @@ def test_values_are_those_of_fractions() -> None:
 
 
 def test_the_mean_has_the_error_of_a_sample() -> None:
-    """As by sums of squares of fractions, another way to reckon the variance."""
+    """The error equals one from sums of squares of fractions, another way to compute the variance."""
     random = Random(8)
     for count in range(2, 60):
         values = [random.gauss(0.02, 0.1) for _ in range(count)]
@@ -62,13 +62,13 @@ def test_the_mean_has_the_error_of_a_sample() -> None:
 
 
 def test_few_values_have_no_error() -> None:
-    """Of one there is no deviation, of none no mean."""
+    """One value has no standard error, and an empty list has no mean."""
     assert Mean(0, None, None) == mean_of([])
     assert Mean(1, 0.25, None) == mean_of([0.25])
 
 
 def test_a_bet_has_its_value_and_the_close_of_its_bookmaker(comparator: Comparator) -> None:
-    """Without a stated kick-off the link is likely only."""
+    """Without a stated kick-off the link is only likely, not sure."""
     found = _judged(
         comparator, replace(BET, bookmaker=BookmakerId("alder"), league=FIXTURE.league), FIXTURE
     )
@@ -81,7 +81,7 @@ def test_a_bet_has_its_value_and_the_close_of_its_bookmaker(comparator: Comparat
 
 
 def test_a_link_is_sure_with_league_and_kick_off(comparator: Comparator) -> None:
-    """As on the board: the same names and league, at one minute."""
+    """As on the board, a sure link needs the same names, the same league and the same minute."""
     known = replace(BET, league="England - Premier League", kick_off=KICK_OFF)
     of_league = _judged(comparator, known, FIXTURE)
     without = _judged(comparator, replace(BET, kick_off=KICK_OFF), FIXTURE)
@@ -93,7 +93,7 @@ def test_a_link_is_sure_with_league_and_kick_off(comparator: Comparator) -> None
 
 
 def test_what_fits_two_fixtures_is_on_neither(comparator: Comparator) -> None:
-    """A league or a kick-off in the row may decide; nearness to the bet does not."""
+    """A league or a kick-off in the bet's row may decide; nearness in time to the bet does not."""
     cup = replace(FIXTURE, id="fx2", league="England - FA Cup", kick_off=KICK_OFF + 5 * DAY)
     found = _judged(comparator, BET, FIXTURE, cup)
     by_league = _judged(comparator, replace(BET, league="England - FA Cup"), FIXTURE, cup)
@@ -109,7 +109,7 @@ def test_what_fits_two_fixtures_is_on_neither(comparator: Comparator) -> None:
 
 
 def test_a_fixture_that_was_merged_is_no_second_match(comparator: Comparator) -> None:
-    """The other has its entries; alone it is none."""
+    """The other fixture has the entries of the merged fixture; a merged fixture alone fits no bet."""
     merged = replace(FIXTURE, id="fx0", is_merged=True)
 
     assert (found := _judged(comparator, BET, merged, FIXTURE).fit) is not None
@@ -118,7 +118,7 @@ def test_a_fixture_that_was_merged_is_no_second_match(comparator: Comparator) ->
 
 
 def test_a_part_of_a_fixture_is_no_second_match(comparator: Comparator) -> None:
-    """At one kick-off, with members all of which the other has, or none; equal ones are still two."""
+    """A part has the same kick-off, and no member that the other lacks; equal fixtures are still two."""
     both = replace(FIXTURE, members=frozenset([("a", "1"), ("b", "1")]))
     part, none, other, twin = (
         replace(FIXTURE, id=name, members=frozenset(members))
@@ -137,7 +137,7 @@ def test_a_part_of_a_fixture_is_no_second_match(comparator: Comparator) -> None:
 
 
 def test_a_bet_in_play_may_be_on_a_later_match(comparator: Comparator) -> None:
-    """Two of one name, one of which has begun, are ambiguous too."""
+    """Two matches with the same names are ambiguous, also if one of them has begun."""
     later = replace(FIXTURE, id="fx2", kick_off=KICK_OFF + 5 * DAY)
     found = _judged(comparator, replace(BET, at_ms=(KICK_OFF + HOUR) * 1000), FIXTURE, later)
 
@@ -146,21 +146,21 @@ def test_a_bet_in_play_may_be_on_a_later_match(comparator: Comparator) -> None:
 
 @pytest.mark.parametrize("late_ms", [0, 1, HOUR * 1000])
 def test_a_bet_from_the_kick_off_on_is_not_judged(comparator: Comparator, late_ms: int) -> None:
-    """The close was before it."""
+    """The closing price was before the bet."""
     found = _judged(comparator, replace(BET, at_ms=KICK_OFF * 1000 + late_ms), FIXTURE)
 
     assert ("after_kick_off", None) == (found.reason, found.clv)
 
 
 def test_home_and_away_are_not_exchanged(comparator: Comparator) -> None:
-    """What speaks against the fixture is told."""
+    """With home and away exchanged, the fixture does not fit the bet, and the answer says why."""
     found = _judged(comparator, BET, replace(FIXTURE, home="Chelsea", away="Arsenal"))
 
     assert "no_fixture" == found.reason
 
 
 def test_a_match_of_women_is_another(comparator: Comparator) -> None:
-    """The names resemble, and the objection of the matcher is told."""
+    """The names are similar, but the matcher objects, and the answer has its objection."""
     found = _judged(comparator, BET, replace(FIXTURE, home="Arsenal Women", away="Chelsea Women"))
 
     assert "no_fixture" == found.reason
@@ -168,21 +168,21 @@ def test_a_match_of_women_is_another(comparator: Comparator) -> None:
 
 
 def test_a_kick_off_outside_the_days_is_none(comparator: Comparator) -> None:
-    """The same pair of last year, or of the next, is another match."""
+    """The same teams at a time outside the allowed days play another match."""
     for far in (-HOUR * 5, 15 * DAY):
         moved = replace(FIXTURE, kick_off=BET.at_ms // 1000 + far)
         assert "no_fixture" == _judged(comparator, BET, moved).reason
 
 
 def test_what_has_not_started_has_no_close(comparator: Comparator) -> None:
-    """Perhaps it was postponed."""
+    """A match that has not started, perhaps because it was postponed, has no closing price."""
     found = _judged(comparator, BET, replace(FIXTURE, is_started=False, fair=None, entries={}))
 
     assert "not_started" == found.reason
 
 
 def test_a_line_without_a_close_says_so(comparator: Comparator) -> None:
-    """Neither of the bookmaker, where others have it, nor of all."""
+    """The reason is given if only the bet's bookmaker has no close, and if no bookmaker has one."""
     line = parsed("over_under:2.5")
     bet = replace(BET, market=line, outcome="over", bookmaker=BookmakerId("birch"))
     entry = EntryAtClose({"over": 1.9, "under": 1.9}, float(KICK_OFF), on_offer=True)
@@ -197,7 +197,7 @@ def test_a_line_without_a_close_says_so(comparator: Comparator) -> None:
 
 
 def test_a_missing_close_says_why(comparator: Comparator) -> None:
-    """That of the bookmaker, and that of the consensus; the reason that all share tells more."""
+    """Bookmaker and consensus have a reason each; a reason that all bookmakers share is given for both."""
     bet = replace(BET, bookmaker=BookmakerId("alder"))
     old = EntryAtClose(reason=NoClose.TOO_OLD)
     judged_still = _judged(comparator, bet, replace(FIXTURE, entries={"alder": old}))

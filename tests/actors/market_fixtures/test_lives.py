@@ -1,4 +1,4 @@
-"""The boards of other markets over random lives, by oracles; the 1X2 board is as it is without them."""
+"""Boards of other markets over random lives, by oracles; the 1X2 board is the same as without them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ STEPS = 60
 
 @pytest.mark.timeout(1800)
 def test_boards_of_all_kinds_over_random_lives(*, is_long: bool, is_whole: bool) -> None:
-    """Each version of each kind shows what simple code says; 1X2 differs in nothing but its versions.
+    """Each version of each kind equals the result of simple code; 1X2 differs only in its versions.
 
-    No event without 1X2 prices is in a wrong match, and none is alone that has one.
+    No event without 1X2 prices is in a wrong match, or alone although it has a match.
     """
     seen = Counter[str]()
     for seed in range(200 if is_whole else 40 if is_long else 5):

@@ -1,4 +1,4 @@
-"""Recorded prices of several markets: 1X2 is shown, linked and told as it is without the others."""
+"""Recorded prices of several markets: 1X2 is shown, linked and reported as without the other markets."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ ONE, TWO = SourceName("one"), SourceName("two")
 
 @pytest.mark.timeout(600)
 def test_1x2_of_recorded_markets_is_as_without_the_others() -> None:
-    """Bookmakers are two sources by turns, so that the real matcher links what both list.
+    """Bookmakers belong to two sources in turn, so that the real matcher links events of both sources.
 
-    Of every third match one source has no 1X2 prices.
+    For every third match one source has no 1X2 prices.
     """
     files = [(Scope(path.stem), json.loads(path.read_bytes())) for path in _files()]
     keys = sorted({it["key"] for _, events in files for event in events for it in event["bookmakers"]})
@@ -80,7 +80,7 @@ def _files() -> list[Path]:
 
 
 def _matches(event: dict[str, Any], key: str, source: SourceName) -> Iterator[Match]:
-    """Yield all markets of an event at a bookmaker, as the facts about the source say."""
+    """Yield all markets of an event at a bookmaker, read as the source documents them."""
     home, away = event["home_team"], event["away_team"]
     event_id = SourceMatchId(f"{event['id']}-{source}")
     start = int(unix_time(event["commence_time"]) or 0)

@@ -1,4 +1,4 @@
-"""Events without 1X2 prices join the matches of others, and change nothing of these."""
+"""Events without 1X2 prices join the matches of other events, and do not change these matches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = match("c", home="Elsewhere")
 
 
 def _beside() -> MarketBoard:
-    """Return boards with a match of birch's, and a market of alder's that is of the same match."""
+    """Return boards with a match of birch, and a market of alder for the same match."""
     board = MarketBoard()
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
     board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER))
@@ -34,7 +34,7 @@ def _homes(board: MarketBoard) -> set[str]:
 
 
 def test_side_event_is_linked_with_the_match() -> None:
-    """It is a member of the market's fixture by the rule of its link; the 1X2 fixture is the same."""
+    """The side event is a member of the market's fixture, with its link's rule; 1X2 does not change."""
     board = _beside()
     (before,), alone = board.state, _homes(board)
     assert board.link_sides()
@@ -46,14 +46,14 @@ def test_side_event_is_linked_with_the_match() -> None:
 
 
 def test_side_event_is_linked_once() -> None:
-    """What is linked as its group says is not sent again."""
+    """Links that the board already has are not sent again."""
     board = _beside()
 
     assert [True, False] == [board.link_sides() for _ in range(2)]
 
 
 def test_no_matcher_of_side_events_is_made_without_them() -> None:
-    """It has all events of the 1X2 prices, which takes memory."""
+    """The matcher holds all events with 1X2 prices, which takes memory."""
     board, made = MarketBoard(), list[EqualNames]()
 
     def start() -> EqualNames:
@@ -72,7 +72,7 @@ def test_no_matcher_of_side_events_is_made_without_them() -> None:
 def test_event_that_is_renamed_is_not_linked_by_its_former_name(
     base: Match, bookmaker: BookmakerId, when: str
 ) -> None:
-    """Either may be of another match by then: a link on its way is not made, and one that was made ends."""
+    """A renamed event may be of another match: a pending link is not made, and an existing link ends."""
     board = _beside()
     links = None
     if when == "later":
@@ -93,7 +93,7 @@ def test_event_that_is_renamed_is_not_linked_by_its_former_name(
 
 
 def test_event_of_the_same_source_takes_the_place_of_a_side_event() -> None:
-    """No fixture has two events of one source: the one with 1X2 prices stays, with its own markets."""
+    """No fixture has two events of one source: the event with 1X2 prices stays, with its own markets."""
     board = _beside()
     board.link_sides()
     again = match("again")
@@ -111,7 +111,7 @@ def test_event_of_the_same_source_takes_the_place_of_a_side_event() -> None:
 
 
 def test_side_events_that_no_1x2_prices_join_are_one_match() -> None:
-    """The fixture has the id of the first."""
+    """The fixture has the id of the event that is first in order."""
     board = MarketBoard()
     board.apply(
         listed(*of_markets(A, OU25), bookmaker=ALDER), listed(*of_markets(B, OU25, BTTS), bookmaker=BIRCH)
@@ -124,7 +124,7 @@ def test_side_events_that_no_1x2_prices_join_are_one_match() -> None:
 
 
 def test_side_events_follow_the_first_1x2_prices() -> None:
-    """All of them, also those of other sources, to the fixture that begins."""
+    """All linked side events, also of other sources, move to the fixture that begins."""
     board = MarketBoard()
     board.apply(
         listed(*of_markets(A, OU25), bookmaker=ALDER), listed(*of_markets(B, OU25), bookmaker=BIRCH)
@@ -138,7 +138,7 @@ def test_side_events_follow_the_first_1x2_prices() -> None:
 
 
 def test_match_begun_anew_by_its_first_event_takes_no_stranger_in() -> None:
-    """A side event that stayed under the id of a match is not of the match that gets the id again."""
+    """A side event that kept the id of an ended match does not join a new match with the same id."""
     board = MarketBoard()
     board.apply(listed(A, bookmaker=ALDER))
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
@@ -157,7 +157,7 @@ def test_match_begun_anew_by_its_first_event_takes_no_stranger_in() -> None:
 
 
 def test_side_event_takes_the_place_of_one_that_leaves_with_the_same_links() -> None:
-    """Whichever of the two groups comes first."""
+    """The new side event takes the place, whichever of the two groups comes first."""
     board, first, second = MarketBoard(), match("y"), match("x")
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
     board.apply(listed(*of_markets(first, OU25), bookmaker=ALDER))

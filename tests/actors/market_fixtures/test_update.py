@@ -1,4 +1,4 @@
-"""The fixtures of other markets follow those of the 1X2 prices, which they never change."""
+"""The fixtures of other markets follow the 1X2 fixtures, and never change them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY_A, KEY_B = EventKey(TWO, A.source_match_id), EventKey(ONE, B.source_match_id
 
 
 def _linked(*of_a: Match, of_b: tuple[Match, ...] = ()) -> MarketBoard:
-    """Return boards on which alder's and birch's match are one, with these other markets."""
+    """Return boards on which alder's match and birch's match are linked, with these other markets."""
     board = MarketBoard()
     board.apply(listed(A, *of_a, bookmaker=ALDER), listed(B, *of_b, bookmaker=BIRCH))
     board.link()
@@ -38,7 +38,7 @@ def _match_id(board: MarketBoard) -> FixtureId:
 
 
 def test_price_of_another_market_moves_its_kind_alone() -> None:
-    """Neither 1X2 nor a third kind has another version then; its own is new each time."""
+    """The versions of 1X2 and of a third kind stay; the changed kind gets a new version each time."""
     board = _linked(*of_markets(A, OU25, BTTS))
     before = {kind: board.board(kind).newest.version for kind in Kind if kind in board.commits}
     board.apply(
@@ -55,7 +55,7 @@ def test_price_of_another_market_moves_its_kind_alone() -> None:
 
 
 def test_match_that_is_linked_otherwise_differs_in_more_than_prices() -> None:
-    """Its other markets get its members anew, whichever link was the earlier."""
+    """A changed rule of a link, in either direction, makes other markets take the members again."""
     (main,) = _linked().state
     first, second = main.members
     found = [replace(main, members=(first, replace(second, rule=rule))) for rule in Rule]
@@ -65,7 +65,7 @@ def test_match_that_is_linked_otherwise_differs_in_more_than_prices() -> None:
 
 
 def test_market_that_leaves_has_no_market_while_another_kind_stays() -> None:
-    """The 1X2 prices may have left before."""
+    """The reason is `no_market` also if the match has no 1X2 prices."""
     board = MarketBoard()
     board.apply(listed(*of_markets(A, OU25, OU35, BTTS), bookmaker=ALDER))
     board.apply(listed(*of_markets(A, BTTS), bookmaker=ALDER, at=1))
@@ -74,7 +74,7 @@ def test_market_that_leaves_has_no_market_while_another_kind_stays() -> None:
 
 
 def test_last_markets_of_a_match_that_leave_together_are_ended() -> None:
-    """None of them says that the match goes on because of another that leaves with it."""
+    """No market says that the match goes on when all its markets leave at the same time."""
     board = MarketBoard()
     board.apply(listed(*of_markets(A, OU25, OU35, BTTS), bookmaker=ALDER))
     board.apply(listed(bookmaker=ALDER, at=1))
@@ -85,7 +85,7 @@ def test_last_markets_of_a_match_that_leave_together_are_ended() -> None:
 
 
 def test_markets_merge_as_their_matches_do() -> None:
-    """The line of the fixture that goes is merged into the same line of the other."""
+    """The line of the fixture that ends is merged into the same line of the other fixture."""
     board = MarketBoard()
     board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER))
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
@@ -99,7 +99,7 @@ def test_markets_merge_as_their_matches_do() -> None:
 
 
 def test_market_merges_into_a_match_that_had_none() -> None:
-    """A fixture of the market is made there."""
+    """A fixture of the market is made in the match that had none."""
     board = MarketBoard()
     board.apply(listed(A, bookmaker=ALDER))
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
@@ -111,7 +111,7 @@ def test_market_merges_into_a_match_that_had_none() -> None:
 
 
 def test_market_that_leaves_with_the_merge_is_not_merged() -> None:
-    """It has no market: nothing of it is in the other fixture."""
+    """The market ends instead, because no entry of it is in the other fixture."""
     board = MarketBoard()
     board.apply(listed(A, bookmaker=ALDER))
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
@@ -126,7 +126,7 @@ def test_market_that_leaves_with_the_merge_is_not_merged() -> None:
 
 
 def test_markets_split_as_their_matches_do() -> None:
-    """A match that is renamed takes its markets along; what stays is split from them."""
+    """A renamed match takes its markets along; the markets that stay are split from them."""
     board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25, OU35),))
     first = board.state.by_event[KEY_A], board.state.by_event[KEY_B]
     other = replace(B, home="Elsewhere")
@@ -145,7 +145,7 @@ def test_markets_split_as_their_matches_do() -> None:
 
 
 def test_both_bookmakers_of_a_source_move_with_its_event() -> None:
-    """None of them stays behind in the fixture that the event has left."""
+    """No bookmaker of the source stays behind in the fixture that the event has left."""
     board = MarketBoard()
     board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
     board.apply(
@@ -157,7 +157,7 @@ def test_both_bookmakers_of_a_source_move_with_its_event() -> None:
 
 
 def test_match_that_loses_its_1x2_prices_keeps_its_markets() -> None:
-    """They stay in their fixtures, named as before, and linked with the rest of the match."""
+    """The markets stay in their fixtures, with the same names, linked with the rest of the match."""
     board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
     before = board.fixtures(OU)[0]
     board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER, at=1))
@@ -172,7 +172,7 @@ def test_match_that_loses_its_1x2_prices_keeps_its_markets() -> None:
 
 
 def test_event_that_gets_1x2_prices_later_takes_its_markets_along() -> None:
-    """The fixture that they were in merges into that of the match."""
+    """The markets' fixture merges into the fixture of the match."""
     board = MarketBoard()
     board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER), listed(B, bookmaker=BIRCH))
     board.link()
@@ -188,7 +188,7 @@ def test_event_that_gets_1x2_prices_later_takes_its_markets_along() -> None:
 
 
 def test_crash_between_the_commits_of_two_boards_is_made_good() -> None:
-    """What the other boards missed of the 1X2 fixtures they follow with their next commit."""
+    """With their next commit the other boards follow the changes of the 1X2 fixtures that they missed."""
     board = MarketBoard()
     board.apply(
         listed(A, *of_markets(A, OU25, BTTS), bookmaker=ALDER),
@@ -207,7 +207,7 @@ def test_crash_between_the_commits_of_two_boards_is_made_good() -> None:
 
 
 def test_crash_after_1x2_prices_left_keeps_the_match_together() -> None:
-    """The event stays where its 1X2 prices were, although no commit told that they left."""
+    """The event stays in the match of its 1X2 prices, although no commit reported that they left."""
     board = _linked(*of_markets(A, OU25))
     draft = board.draft()
     change = listed(*of_markets(A, OU25), bookmaker=ALDER, at=1)
@@ -220,7 +220,7 @@ def test_crash_after_1x2_prices_left_keeps_the_match_together() -> None:
 
 
 def test_boards_are_of_one_epoch() -> None:
-    """Also one that did not change when the 1X2 board got another."""
+    """A board that did not change gets the new epoch of the 1X2 board as well."""
     board = _linked(*of_markets(A, OU25))
     board.main.admit = lambda new: replace(new, epoch="other")
     again = replace(listed(complete=False, bookmaker=ALDER, at=1), kinds=(Kind.ONE_X_TWO,))
@@ -230,7 +230,7 @@ def test_boards_are_of_one_epoch() -> None:
 
 
 def test_market_is_of_the_league_of_its_match_by_now() -> None:
-    """Also in the history, where a source of the 1X2 prices says more of the league than the market's."""
+    """The history agrees, also if a 1X2 source names the league more fully than the market's source."""
     board, labels = MarketBoard(), ("Division Nine", "England - Division Nine")
     ours, theirs = (replace(it, league=label) for it, label in zip((A, B), labels, strict=True))
     board.apply(listed(ours, *of_markets(ours, OU25), bookmaker=ALDER))
@@ -246,7 +246,7 @@ def test_market_is_of_the_league_of_its_match_by_now() -> None:
 
 
 def test_kick_off_of_a_match_that_has_begun_before_is_not_due_for_ever() -> None:
-    """A source said early that it is in play: at its kick-off only what comes next changes."""
+    """The match was in play early: at its kick-off only the time of the next kick-off changes."""
     board = MarketBoard()
     base = match("m1", start_time=int(WALL_0) + 20, in_play=True)
     board.apply(listed(base, *of_markets(base, AH), bookmaker="alder"))

@@ -1,4 +1,4 @@
-"""Markets: their only spelling, their lines, and what a bet on them returns."""
+"""Markets: their only spelling, their lines, and the return of a bet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCORES = [*itertools.product(range(13), repeat=2)]
 
 @pytest.mark.parametrize("market", EVERY, ids=str)
 def test_a_market_has_one_spelling(market: Market) -> None:
-    """It is read as it is written."""
+    """The text of a market is read back as the same market."""
     assert market == parsed(str(market))
 
 
@@ -58,20 +58,20 @@ def test_a_market_has_one_spelling(market: Market) -> None:
     ],
 )
 def test_another_spelling_is_refused(text: str, said: str) -> None:
-    """The error names the spelling, or what is allowed."""
+    """The error names the right spelling, or the allowed values."""
     with pytest.raises(ValueError, match=said):
         parsed(text)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_market_or_refused(text: str) -> None:
-    """Nothing else happens, and what is read is spelled so."""
+    """No other error is raised, and a market that is read has that spelling."""
     with contextlib.suppress(ValueError):
         assert text == str(parsed(text))
 
 
 def _by_halves(outcome: str, line: float, home: int, away: int, odds: float) -> float:
-    """Return what a bet returns by the rule of two half bets, on lines of half a goal or a whole one."""
+    """Return a bet's return by the rule of two half bets, each on a half or whole line."""
     sides = {"over": home + away - line, "under": line - home - away}
     sides |= {"home": home - away + line, "away": away - home - line}
     beyond = sides[outcome]
@@ -81,7 +81,7 @@ def _by_halves(outcome: str, line: float, home: int, away: int, odds: float) -> 
 
 @pytest.mark.parametrize("market", LINES, ids=str)
 def test_a_bet_on_a_line_returns_what_two_half_bets_do(market: Market) -> None:
-    """After each score up to 12:12, at odds with which no two results return the same."""
+    """The returns are equal after each score up to 12:12; no two results return the same at these odds."""
     line, odds = market.line, 2.6
     assert line is not None
     for (home, away), outcome in itertools.product(SCORES, market.outcomes):
@@ -91,7 +91,7 @@ def test_a_bet_on_a_line_returns_what_two_half_bets_do(market: Market) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.ONE_X_TWO, Kind.BTTS, Kind.DOUBLE_CHANCE])
 def test_so_many_outcomes_win_after_each_score(kind: Kind) -> None:
-    """The others are lost whole."""
+    """All other outcomes are lost completely."""
     market = market_of(kind)
     for home, away in SCORES:
         ends = [result_of(market, outcome, home, away) for outcome in market.outcomes]
@@ -100,7 +100,7 @@ def test_so_many_outcomes_win_after_each_score(kind: Kind) -> None:
 
 
 def test_outcomes_without_a_line_are_those_of_the_score() -> None:
-    """Each won outcome of four scores."""
+    """Each won outcome of four scores is listed."""
     won = {
         (score, outcome)
         for score in [(2, 1), (0, 0), (1, 1), (0, 3)]
@@ -115,7 +115,7 @@ def test_outcomes_without_a_line_are_those_of_the_score() -> None:
 
 @pytest.mark.parametrize("market", EVERY, ids=str)
 def test_no_score_has_results_of_its_own(market: Market) -> None:
-    """The distinct ends are those of a brute force over scores to 30:30."""
+    """The distinct results equal those that all scores up to 30:30 give."""
     every = {
         tuple(result_of(market, outcome, home, away) for outcome in market.outcomes)
         for home, away in itertools.product(range(31), repeat=2)
@@ -136,26 +136,26 @@ def test_no_score_has_results_of_its_own(market: Market) -> None:
     ],
 )
 def test_stakes_on_both_outcomes_return_less_where_the_stake_comes_back(market: str, least: float) -> None:
-    """At 2.1 on both: the whole gain on a half line, half of it on a quarter, nothing on a whole one."""
+    """At odds 2.1 on both, a half line keeps the whole gain, a quarter line half, a whole line nothing."""
     assert least == pytest.approx(least_return(parsed(market), (0.5, 0.5), (2.1, 2.1)))
 
 
 def test_whole_lines_alone_may_return_every_stake() -> None:
-    """So nothing is gained for certain on them."""
+    """Stakes on a whole line therefore never gain for certain."""
     whole = {market for market in LINES if market.quarters is not None and market.quarters % 4 == 0}
 
     assert whole == {market for market in EVERY if not may_gain(market)}
 
 
 def test_a_market_is_reversible_if_the_exchanged_teams_have_its_outcomes_in_reverse_order() -> None:
-    """Of other handicaps the line is another then; totals and goals of both are the same."""
+    """Other handicaps get another line by the exchange; totals and both-teams-to-score stay the same."""
     reversible = ("1x2", "asian_handicap:0", "double_chance")
 
     assert {*map(parsed, reversible)} == {market for market in EVERY if is_reversible(market)}
 
 
 def test_prices_of_double_chance_count_twice() -> None:
-    """A stake of 1 / (2 o) on each returns 1 after every result; other prices count as they are."""
+    """A stake of 1 / (2 o) on each price o returns 1 after any result; prices of other markets stay."""
     double, odds = market_of(Kind.DOUBLE_CHANCE), (1.3, 1.25, 1.9)
     counted = of_one_winner(double, odds)
 
@@ -175,7 +175,7 @@ def test_prices_of_double_chance_count_twice() -> None:
 def test_chances_of_double_chance_add_up_to_two_and_none_is_above_one(
     chances: Odds, expected: Odds
 ) -> None:
-    """What an outcome has too much is the others', in proportion; other chances stay as they are."""
+    """The excess of an outcome goes to the others in proportion; chances of other markets stay."""
     found = of_all_winners(market_of(Kind.DOUBLE_CHANCE), chances)
 
     assert expected == pytest.approx(found)

@@ -1,4 +1,4 @@
-"""Stakes in whole steps: none that is given loses, and no other division returns more."""
+"""Stakes in whole steps: no proposed stakes lose, and no other division of the total returns more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARKETS = [
 
 
 def _bets(market: Market, seed: int) -> Iterator[tuple[StakedLeg, ...]]:
-    """Yield bets on all outcomes at two bookmakers or more that gain, or nearly do."""
+    """Yield bets on all outcomes, at two or more bookmakers, that gain or nearly gain."""
     random = Random(f"{market}/{seed}")
     while True:
         legs = board(random, market)
@@ -43,7 +43,7 @@ def _bets(market: Market, seed: int) -> Iterator[tuple[StakedLeg, ...]]:
 
 
 def _cases(of: int | Market, seed: int) -> Iterator[tuple[Legs, int, Market]]:
-    """Yield legs and totals in cents: on so many outcomes of which one is won, or on a market."""
+    """Yield legs and totals in cents: on `of` outcomes of which one wins, or on the market `of`."""
     if isinstance(of, int):
         yield from ((case.legs, case.total, ONE_X_TWO) for case in stake_cases(of))
     else:
@@ -53,14 +53,14 @@ def _cases(of: int | Market, seed: int) -> Iterator[tuple[Legs, int, Market]]:
 
 
 def _worst(legs: Legs, amounts: tuple[int, ...], market: Market) -> int:
-    """Return what amounts pay after the worst result; on 1X2 of any number of outcomes one is won."""
+    """Return the payout after the worst result; on 1X2, with any number of legs, one outcome wins."""
     every = paid(legs, amounts) if market == ONE_X_TWO else paid_exactly(legs, amounts, market)
     return floor(min(every))
 
 
 @pytest.mark.parametrize("of", [2, 3, 5, *MARKETS], ids=str)
 def test_stakes_lose_after_no_result(of: int | Market) -> None:
-    """In cents the whole total is staked; what is returned at least is what the worst result pays."""
+    """The whole total is staked, in cents; `returned` is the payout after the worst result."""
     given, count = 0, 1_000 if isinstance(of, int) else 150
     for legs, total, market in islice(_cases(of, 7), count):
         found = stakes(legs, total, market=market)
@@ -74,7 +74,7 @@ def test_stakes_lose_after_no_result(of: int | Market) -> None:
 
 @pytest.mark.parametrize(("of", "count"), [(2, 50), (3, 50), *((market, 10) for market in MARKETS)])
 def test_no_other_division_returns_more_after_its_worst_result(of: int | Market, count: int) -> None:
-    """Compared with every way to divide a small total."""
+    """The stakes are compared with every way to divide a small total."""
     given = 0
     for legs, large, market in islice(_cases(of, 9), count):
         total = 10 + large % (40 if isinstance(of, int) else 28)
@@ -105,7 +105,7 @@ def test_larger_steps_gain_most_of_the_sums_below_the_total(of: int | Market, co
 
 
 def test_two_markets_with_commission_lose_in_no_outcome() -> None:
-    """Of four outcomes: what is staked elsewhere on a market is not counted on."""
+    """With four outcomes, the stakes do not rely on other stakes on the same market."""
     legs = tuple(StakedLeg(market, 4.3, 0.05) for market in ("a", "a", "b", "b"))
     found = stakes(legs, 10_000)
 
@@ -125,13 +125,13 @@ def test_two_markets_with_commission_lose_in_no_outcome() -> None:
 def test_reason_is_given_without_stakes(
     legs: tuple[StakedLeg, ...], total: int, step: int, why: NoStakes
 ) -> None:
-    """Whole steps may lose in any division, or a price is known to be good for less."""
+    """No stakes are given if each division into whole steps loses, or if a price has a lower limit."""
     assert why is stakes(legs, total, step)
 
 
 @pytest.mark.parametrize("market", [parsed("over_under:2"), parsed("asian_handicap:-1")], ids=str)
 def test_stakes_on_a_whole_line_never_lose_and_gain_most_after_every_other_score(market: Market) -> None:
-    """All are returned after one result; compared with every way to divide a small total."""
+    """All stakes are returned after one result; every way to divide a small total is compared."""
     bets, given = _bets(market, 11), 0
     whole = endings(market.outcomes, market.line or 0.0)[:, 1].min(axis=1) == 1
     for total in range(10, 70):

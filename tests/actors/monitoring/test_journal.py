@@ -16,7 +16,7 @@ log = structlog.get_logger()
 
 
 def _noted(*transitions: tuple[str, Mapping[str, object]]) -> tuple[EventReport, ...]:
-    """Return what is noted of transitions, each a kind and fields; the log itself goes nowhere."""
+    """Return the events noted for transitions (kind and fields); the log itself is thrown away."""
     with Path(os.devnull).open("w", encoding="utf-8") as stream, configured(stream, ("hunter2",)) as status:
         for kind, fields in transitions:
             announce(log, kind, "info" if kind == "program.remarked" else "", **fields)
@@ -24,7 +24,7 @@ def _noted(*transitions: tuple[str, Mapping[str, object]]) -> tuple[EventReport,
 
 
 def test_the_newest_events_are_kept_in_order() -> None:
-    """Not the oldest of many, and no remarks of programs."""
+    """The oldest of too many events are dropped, and remarks of programs are not kept."""
     many = [("source.recovered", {"attempts": at}) for at in range(MAX_EVENTS + 5)]
 
     events = _noted(*many, ("program.remarked", {"line": "x"}))
@@ -34,7 +34,7 @@ def test_the_newest_events_are_kept_in_order() -> None:
 
 
 def test_an_event_has_short_texts_without_secrets_and_stacks() -> None:
-    """Each field is cut, a list or a mapping is read as its items, and there are some fields at most."""
+    """Fields are cut, a list or mapping becomes a text of its items, and the count of fields is limited."""
     fields = {
         "error": "x" * 5000,
         "url": "https://host/?key=hunter2",
@@ -58,7 +58,7 @@ def test_an_event_has_short_texts_without_secrets_and_stacks() -> None:
 
 
 def test_an_event_names_all_its_bookmakers() -> None:
-    """Also those beyond the end of the shortened text, because events are found by them."""
+    """Bookmakers beyond the end of the shortened text are named too, because events are found by them."""
     all_of_source = [f"bookmaker-{number}" for number in range(200)]
 
     single, many = _noted(

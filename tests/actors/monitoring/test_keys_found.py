@@ -1,4 +1,4 @@
-"""Keys of bookmakers that the answers of a source had, and what is said of those that none had."""
+"""Keys of bookmakers in the answers of a source, and the message about keys that no answer had."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _answered(status: SourceStatus, scope: Scope, found: Iterable[str], *own: st
 
 
 def _told(found: Iterable[str], *own: str) -> list[str]:
-    """Return what is said after both leagues answered, one with these keys and one without a match."""
+    """Return the messages after one league answered with these keys, and the other without a match."""
     status = source_record()
     _answered(status, SOUTH, found, *own)
     _answered(status, NORTH, (), *own)
@@ -38,7 +38,7 @@ def _told(found: Iterable[str], *own: str) -> list[str]:
 
 
 def test_nothing_is_said_before_an_answer_had_a_key() -> None:
-    """Out of season, or of matches without bookmakers, no answer says anything of a key, right or wrong."""
+    """Out of season, or without bookmakers, answers cannot show whether a key is right or wrong."""
     assert [] == _told((), "birch", "birtch")
 
 
@@ -55,14 +55,14 @@ def test_nothing_is_said_before_an_answer_had_a_key() -> None:
 def test_suggestion_is_first_of_the_answers_then_of_the_known_keys(
     found: list[str], own: list[str], near: str
 ) -> None:
-    """What was written is never suggested, and neither is a key that is configured already."""
+    """The written key is never suggested, and a key that is already configured is not, either."""
     missed = next(key for key in own if key not in found)
 
     assert f"no answer has had the key {missed!r} so far{near}" == _told(found, *own)[0]
 
 
 def test_suggestion_follows_later_answers() -> None:
-    """It is that of all answers so far, and the log has the first alone."""
+    """The suggestion uses all answers so far, and only the first message is logged."""
     status = source_record()
     with capture_logs() as logs:
         _answered(status, SOUTH, ["oak"], "alder")
@@ -76,7 +76,7 @@ def test_suggestion_follows_later_answers() -> None:
 
 
 def test_number_of_keys_that_are_remembered_has_a_limit() -> None:
-    """Endless other keys take no memory, and a bookmaker's own key is found behind them all the same."""
+    """Endless other keys take no more memory, and a bookmaker's own key is still found after them."""
     status = source_record()
     for number in range(3):
         _answered(status, SOUTH, [f"{number}-{other}" for other in range(MAX_KEYS)], "own")
@@ -87,7 +87,7 @@ def test_number_of_keys_that_are_remembered_has_a_limit() -> None:
 
 
 def test_process_that_does_not_ask_says_nothing_of_keys() -> None:
-    """Another process of the cluster asks instead, and its answers may have the key."""
+    """Another process of the cluster polls the source, and its answers may have the key."""
     status = site_status(NAMES, 0.0)
     record = next(iter(status.sources.values()))
     record.unlisted[BookmakerId("alder")] = "no answer has had the key 'alder' so far"

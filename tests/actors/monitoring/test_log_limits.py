@@ -1,4 +1,4 @@
-"""What clients cause is counted by kind, and logged once a minute at most."""
+"""Errors that clients cause are counted by kind, and logged once a minute at most."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUG = ValueError("a bug")
 
 @dataclass
 class Rig(logging.Handler):
-    """A handler with the filter; `passed` has the first line of what it lets through."""
+    """A handler with the filter; `passed` has the first line of each record that passes the filter."""
 
     status: LogStatus = field(default_factory=LogStatus)
     now: float = 1000.0
@@ -35,7 +35,7 @@ class Rig(logging.Handler):
         self.addFilter(LogLimits(self.status, lambda: self.now))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Keep the first line of the record."""
         self.passed.append(record.getMessage().partition("\n")[0])
 
     __hash__ = object.__hash__
@@ -58,7 +58,7 @@ def rig() -> Iterator[Rig]:
 
 
 def report(message: str, error: Exception | None = None) -> None:
-    """Report an error to a loop, as asyncio does itself; it writes the context below the message."""
+    """Report an error to a loop as asyncio does, which writes the context below the message."""
     loop = asyncio.new_event_loop()
     context: dict[str, object] = {"message": message, "transport": "\n<forged>"}
     if error is not None:
@@ -76,7 +76,7 @@ def raised(error: Exception) -> Exception:
 
 
 def test_errors_of_connections_are_counted_by_kind(rig: Rig) -> None:
-    """Their count is logged once a minute and kind, without a stack."""
+    """The count of errors is logged once a minute per kind, without a stack."""
     with capture_logs() as logs:
         for _ in range(100):
             report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))
@@ -97,7 +97,7 @@ def test_errors_of_connections_are_counted_by_kind(rig: Rig) -> None:
 
 
 def test_an_error_of_a_connection_is_counted_once(rig: Rig) -> None:
-    """The application that was sending reports it, and the end of the connection does again."""
+    """The sending application reports the error, and the end of the connection reports it again."""
     HYPERCORN.error("Error in ASGI Framework", exc_info=raised(TIMED_OUT))
     report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))
 
@@ -105,7 +105,7 @@ def test_an_error_of_a_connection_is_counted_once(rig: Rig) -> None:
 
 
 def test_a_bug_keeps_its_line_once_a_minute(rig: Rig) -> None:
-    """Each bug by itself: it is told apart by its exception and where that was raised."""
+    """Each bug is limited by itself; a bug is identified by its exception and where that was raised."""
     other = KeyError("another bug")
     for _ in range(2):
         for _ in range(100):
@@ -124,7 +124,7 @@ def test_a_bug_keeps_its_line_once_a_minute(rig: Rig) -> None:
 
 
 def test_a_failed_request_has_a_line_a_minute(rig: Rig) -> None:
-    """A client can ask again and again for what fails; other events of ours are not limited."""
+    """A client can repeat a failing request endlessly; other events of the service are not limited."""
     configuration = structlog.get_config()
     structlog.configure(
         processors=[ProcessorFormatter.wrap_for_formatter], logger_factory=structlog.stdlib.LoggerFactory()
@@ -141,7 +141,7 @@ def test_a_failed_request_has_a_line_a_minute(rig: Rig) -> None:
 
 
 def test_errors_are_counted_at_every_level(rig: Rig) -> None:
-    """What is below the level of the log is counted, and not logged."""
+    """Errors below the level of the log are counted, but not logged."""
     logging.getLogger().setLevel(logging.CRITICAL)
 
     report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))

@@ -1,4 +1,4 @@
-"""Log lines from a thread: the loop never waits for whoever reads them."""
+"""Log lines are written by a thread: the loop never waits for their reader."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from tests.support.configured_log import configured
 from tests.support.time.waiting import eventually
 
 PIPE_BYTES = 4096
-LINE = "x" * 99  # a hundred bytes with its end
+LINE = "x" * 99  # a hundred bytes with the line end
 
 
 def record(text: str) -> logging.LogRecord:
-    """Return a record of the standard library with that message."""
+    """Return a record of the standard library with this message."""
     return logging.LogRecord("test", logging.INFO, __file__, 1, text, None, None)
 
 
 @dataclass
 class Pipe:
-    """A pipe that takes 4,096 bytes until somebody reads."""
+    """A pipe that takes 4,096 bytes until somebody reads from it."""
 
     reading: int
     output: TextIOWrapper
     received: bytes = b""
 
     def lines(self) -> list[str]:
-        """Read what is there, and return all lines so far."""
+        """Read all available bytes, and return all lines so far."""
         with suppress(BlockingIOError):
             while piece := os.read(self.reading, 65536):
                 self.received += piece
@@ -55,11 +55,11 @@ def pipe() -> Iterator[Pipe]:
     with os.fdopen(writing, "w", encoding="ascii", closefd=False) as output:
         yield Pipe(reading, output)
         with suppress(OSError):
-            os.close(reading)  # which ends a write that waits
+            os.close(reading)  # this ends a write that waits
 
 
 def test_lines_are_written_in_order_before_the_end(pipe: Pipe) -> None:
-    """`close` waits for what is left; what the encoding does not have is written as an escape."""
+    """`close` waits for the remaining lines; characters that the encoding lacks become escapes."""
     status = LogStatus()
     handler = BackgroundHandler(pipe.output, status)
     for number in range(500):
@@ -81,14 +81,14 @@ def test_lines_are_written_in_order_before_the_end(pipe: Pipe) -> None:
 def test_a_reader_that_stands_still_costs_lines_and_no_time(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What does not fit is dropped and counted; what waited is written when somebody reads."""
+    """Lines that do not fit are dropped and counted; lines that waited are written when somebody reads."""
     monkeypatch.setattr("actors.monitoring.log_writer.FLUSH_S", 20.0)
     status = LogStatus()
     handler = BackgroundHandler(pipe.output, status, max_waiting=5000)
     for _ in range(300):
         handler.handle(record(LINE))
 
-    assert 300 - status.dropped.number in range(40, 101)  # what waits, and what the pipe has taken
+    assert 300 - status.dropped.number in range(40, 101)  # lines that wait or are in the pipe
     closer = Thread(target=handler.close)
     closer.start()
     eventually(lambda: pipe.lines() and not closer.is_alive(), "all that waited is written")
@@ -97,7 +97,7 @@ def test_a_reader_that_stands_still_costs_lines_and_no_time(
 
 
 def test_a_gap_is_told_where_it_is(pipe: Pipe) -> None:
-    """Once half of the lines are written, one line says how many are missing; so does the end."""
+    """Once half of the waiting lines are written, or at the end, a line says how many are missing."""
     logger = structlog.get_logger()
     with configured(pipe.output) as status:
         for _ in range(300):
@@ -113,7 +113,7 @@ def test_a_gap_is_told_where_it_is(pipe: Pipe) -> None:
 
 
 def test_the_end_waits_for_a_bounded_time(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that nobody reads does not keep the process."""
+    """A pipe that nobody reads does not keep the process from ending."""
     monkeypatch.setattr("actors.monitoring.log_writer.FLUSH_S", 0.01)
     handler = BackgroundHandler(pipe.output, LogStatus())
     for _ in range(100):
@@ -126,7 +126,7 @@ def test_the_end_waits_for_a_bounded_time(pipe: Pipe, monkeypatch: pytest.Monkey
 
 
 def test_output_that_takes_nothing_costs_its_lines(pipe: Pipe) -> None:
-    """A full disk, or a reader that has gone."""
+    """A full disk or a reader that has gone loses the lines, and they are counted."""
     os.close(pipe.reading)
     with Path("/dev/full").open("w", encoding="ascii") as full:
         for output in (full, pipe.output):
@@ -140,7 +140,7 @@ def test_output_that_takes_nothing_costs_its_lines(pipe: Pipe) -> None:
 def test_without_a_free_thread_lines_are_written_at_once(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that may have no more threads logs all the same."""
+    """A process that may start no more threads still writes its log."""
 
     def refuse(thread: Thread) -> None:
         raise RuntimeError(f"can't start new thread: {thread.name}")

@@ -1,4 +1,4 @@
-"""The log on a terminal: nothing that others wrote does anything to it."""
+"""The log on a terminal: texts that others wrote cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HOSTILE = [
     "\u2028",
     "bell\x07 and space",
 ]
-OURS = re.compile("\x1b\\[[0-9;]*m")  # the colours
+OURS = re.compile("\x1b\\[[0-9;]*m")  # our own colours
 
 
 def _written(fields: dict[str, object], *, is_terminal: bool) -> str:
-    """Return what is written of one event and one record of another package."""
+    """Return the text that is logged for one event and one record of another package."""
     reading, writing = pty.openpty() if is_terminal else os.pipe()
     with os.fdopen(writing, "w", encoding="utf-8") as stream, configured(stream):
         structlog.get_logger().warning("test.logged", **fields)
@@ -37,7 +37,7 @@ def _written(fields: dict[str, object], *, is_terminal: bool) -> str:
     try:
         while piece := os.read(reading, 65536):
             text += piece
-    except OSError:  # the end, of a terminal
+    except OSError:  # a terminal ends with an error
         pass
     finally:
         os.close(reading)
@@ -46,7 +46,7 @@ def _written(fields: dict[str, object], *, is_terminal: bool) -> str:
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_terminal_shows_controls_as_escapes(hostile: str) -> None:
-    """Nothing of a value or a key reaches it but what can be printed."""
+    """Only printable characters of a value or key reach the terminal."""
     text = _written({"path": hostile, "many": [hostile], hostile: 1}, is_terminal=True)
 
     assert hostile not in text
@@ -55,7 +55,7 @@ def test_a_terminal_shows_controls_as_escapes(hostile: str) -> None:
 
 
 def test_a_stack_keeps_its_lines() -> None:
-    """The text of the exception is made harmless, too."""
+    """The lines of a stack stay separate; control characters in the exception's text are escaped."""
     text = _written({"exc_info": ValueError("\x1b[31mRED"), "stack": "a:1 f\nb:2 g"}, is_terminal=True)
 
     lines = OURS.sub("", text).splitlines()
@@ -64,14 +64,14 @@ def test_a_stack_keeps_its_lines() -> None:
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_json_keeps_every_value(hostile: str) -> None:
-    """What JSON escapes by itself is not changed."""
+    """Characters that JSON escapes by itself are not changed."""
     first, _ = _written({"path": hostile}, is_terminal=False).splitlines()
 
     assert hostile == json.loads(first)["path"]
 
 
 def test_a_secret_equal_to_the_name_of_a_field_leaves_lines_intact() -> None:
-    """It is removed from values, never from names, and neither the event nor the level and time change."""
+    """The secret is masked in values, never in names; event, level and time do not change."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "w", encoding="utf-8") as stream, configured(stream, ("source", "test", "20")):
         structlog.get_logger().warning(
@@ -86,7 +86,7 @@ def test_a_secret_equal_to_the_name_of_a_field_leaves_lines_intact() -> None:
 
 
 def test_a_long_text_of_an_exception_is_cut() -> None:
-    """Also of one that it comes from, or in a group; the place where it was raised stays."""
+    """Texts of causes and of grouped exceptions are cut too; the place of the raise stays."""
     long = ValueError("x" * 1_000_000)
     for error in (long, _raised_from(long), ExceptionGroup("group", [_raised_from(long)])):
         (line, _) = _written({"exc_info": error}, is_terminal=False).splitlines()
@@ -104,7 +104,7 @@ def _raised_from(cause: Exception) -> Exception:
 @pytest.mark.parametrize(("level", "shown"), [("debug", 3), ("info", 2), ("warning", 1), ("error", 0)])
 @pytest.mark.parametrize("first", ["debug", "error"])
 def test_another_level_holds_at_once(tmp_path: Path, first: str, level: str, shown: int) -> None:
-    """Also for loggers that were bound at another."""
+    """A new level also holds for loggers that were bound at another level."""
     path = tmp_path / "log"
     with path.open("w", encoding="utf-8") as stream, configured(stream):
         logs.set_level(first)

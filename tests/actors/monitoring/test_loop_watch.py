@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 
 def _hold_up(logs: Sized, lines: int = 1, secret: str = "s3cr3t") -> None:  # noqa: S107 - invented
-    """Block the loop until that many lines are logged."""
+    """Block the loop until `lines` lines are logged."""
     del secret
     eventually(lambda: len(logs) >= lines, "the watch has noticed")
 
@@ -52,7 +52,7 @@ async def test_stall_is_logged_while_it_lasts() -> None:
 
 
 async def test_lag_is_measured_in_the_loop() -> None:
-    """As long as a loop is blocked, what is due is late by; most of it falls into the longest buckets."""
+    """Work that is due while the loop is blocked runs late: the longest buckets get most samples."""
     status = LoopStatus()
     with capture_logs() as logs, watched(status):
         _hold_up(logs)
@@ -63,7 +63,7 @@ async def test_lag_is_measured_in_the_loop() -> None:
 
 
 async def test_a_suspension_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the process is stopped so is the watch, and afterwards the loop answers at once."""
+    """While the process is stopped, the watch is stopped too; afterwards the loop answers at once."""
     status, real, asked = LoopStatus(), time.perf_counter, list[None]()
 
     def counter() -> float:

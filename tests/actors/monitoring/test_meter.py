@@ -35,7 +35,7 @@ def test_quantile_without_samples_is_none() -> None:
 @given(DURATIONS)
 @example([1.0, 0.0078125])
 def test_quantile_is_in_the_bucket_of_its_sample(durations: list[float]) -> None:
-    """What is longer than all buckets counts as the end of the last."""
+    """A sample above all buckets counts as the end of the last bucket."""
     seen, known = _metered(*durations).summary(0.0), sorted(durations)
 
     for share, shown in ((0.5, seen.p50_s), (0.95, seen.p95_s), (0.99, seen.p99_s)):
@@ -46,7 +46,7 @@ def test_quantile_is_in_the_bucket_of_its_sample(durations: list[float]) -> None
 
 
 def test_samples_are_evenly_spread_in_their_bucket() -> None:
-    """As `histogram_quantile` of Prometheus takes them, so that both show the same."""
+    """Prometheus' `histogram_quantile` assumes this as well, so both show the same quantiles."""
     seen = _metered(*[0.005] * 100).summary(0.0)
 
     assert pytest.approx((0.0055, 0.00955, 0.00991)) == (seen.p50_s, seen.p95_s, seen.p99_s)

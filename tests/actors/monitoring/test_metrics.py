@@ -1,4 +1,4 @@
-"""Counters by the values of a label, as numbers, within bounds."""
+"""Counters by the values of a label, readable as numbers, with a limited number of values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _counts(*fixed: str, labels: tuple[str, ...] = ("reason",)) -> tuple[Count, 
 
 
 def test_counts_are_a_mapping_of_what_was_counted() -> None:
-    """What was not counted is 0, as in a Counter, and is not listed."""
+    """A value that was not counted reads as 0, as in a Counter, and is not listed."""
     _, counts = _counts()
     counts.add("timeout", number=2)
     counts.add("refused", number=0)
@@ -35,7 +35,7 @@ def test_counts_of_a_metric_differ_by_the_fixed_label() -> None:
 
 
 def test_labels_that_are_not_fixed_are_summed() -> None:
-    """The mapping is by the last label, the metric by all of them."""
+    """The mapping has one number per value of the last label; the metric keeps all labels apart."""
     metric, counts = _counts(labels=("bookmaker", "outcome"))
     counts.add("alder", "accepted", number=2)
     counts.add("birch", "accepted")
@@ -45,7 +45,7 @@ def test_labels_that_are_not_fixed_are_summed() -> None:
 
 
 def test_a_value_is_known_for_each_of_the_other_labels() -> None:
-    """The bound is of values, however many bookmakers have them."""
+    """The limit counts different values, however many bookmakers have them."""
     _, counts = _counts(labels=("bookmaker", "outcome"))
     for number in range(2 * MAX_VALUES):
         counts.add(f"bookmaker-{number}", "accepted")
@@ -54,7 +54,7 @@ def test_a_value_is_known_for_each_of_the_other_labels() -> None:
 
 
 def test_what_is_read_is_what_is_shown() -> None:
-    """Counters, gauges and histograms are read past their samples, which takes a twentieth of the time."""
+    """Counters, gauges and histograms are read without their samples, in a twentieth of the time."""
     registry = CollectorRegistry()
     count, level = (
         Count("failures", "Failures.", registry=registry),

@@ -40,7 +40,7 @@ def _play(script: str, *, is_down: bool) -> list[tuple[int, str, int]]:
     ],
 )
 def test_changes_that_belong_together_are_a_line(script: str, logged: list[tuple[int, str, int]]) -> None:
-    """A line is written when all are withdrawn or none is, after 10 s without a change, or after 60 s."""
+    """A line comes when all lists or none are withdrawn, after 10 s without a change, or after 60 s."""
     assert logged == _play(script, is_down=False)
 
 
@@ -53,5 +53,5 @@ EVERY_GROUP = [(11, WITHDRAWN, 1), (26, WITHDRAWN, 2), (41, WITHDRAWN, 3), (48, 
 def test_slow_outage_of_a_whole_source_is_two_lines(
     logged: list[tuple[int, str, int]], *, is_down: bool
 ) -> None:
-    """While the source is down only the first lists and all of them are lines; else each group is."""
+    """If the source is down, only the first lists and then all are logged; otherwise each group is."""
     assert logged == _play("0" + "1" * 15 + "2" * 15 + "3" * 17 + "4", is_down=is_down)

@@ -1,4 +1,4 @@
-"""Which matches are rejected now, of the newest list and its changes, and which were rejected last."""
+"""Matches that are rejected now, by the newest list and its changes, and matches rejected last."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _ids(*names: str) -> tuple[SourceMatchId, ...]:
 
 
 def test_same_list_again_has_no_more_of_them() -> None:
-    """Unlike the counters since the start; what has no id is counted too."""
+    """A repeated list adds no rejections, unlike in the counters; matches without an id count too."""
     rejections = Rejections()
     for _ in range(3):
         refused = batch([match("a")], removals=_removals(Reason.PRICE, "b", "c"))
@@ -39,7 +39,7 @@ def test_same_list_again_has_no_more_of_them() -> None:
 
 
 def test_match_that_is_right_again_is_no_longer_rejected() -> None:
-    """By a change, or by the next list; other scopes stay, and what two of them have counts once."""
+    """A change or the next list ends a rejection; other scopes stay; a match in two scopes counts once."""
     rejections = Rejections()
     for scope in ("one", "two"):
         refused = batch(removals=_removals(Reason.BOOK_SUM, "b", "c"), scope=scope)
@@ -60,7 +60,7 @@ def test_match_that_is_right_again_is_no_longer_rejected() -> None:
 
 
 def test_match_that_has_left_is_not_rejected() -> None:
-    """Such as one that is suspended: that is no fault of its entry."""
+    """A suspended match, for example, is not rejected: its entry has no fault."""
     rejections = Rejections()
     rejections.note(batch(removals=_removals(Reason.PRICE, "b")), {Reason.PRICE: 1})
     rejections.note(batch(removals=_removals("suspended", "b", "c"), complete=False), {})
@@ -69,7 +69,7 @@ def test_match_that_has_left_is_not_rejected() -> None:
 
 
 def test_few_ids_of_many_are_shown() -> None:
-    """All are counted."""
+    """All rejected matches are counted, but only a few ids are shown."""
     names = [f"m{number}" for number in range(100)]
     rejections = Rejections()
     rejections.note(batch(removals=_removals(Reason.PRICE, *names)), {Reason.PRICE: 100})
@@ -78,7 +78,7 @@ def test_few_ids_of_many_are_shown() -> None:
 
 
 def test_match_without_a_name_is_counted_until_it_has_one() -> None:
-    """It is on the board, and version 2 does not show it."""
+    """A match without a name is on the board, but version 2 does not show it."""
     rejections = Rejections()
     noted = rejections.note(batch([match("a", home=""), match("b")]), {Reason.PRICE: 1})
     before = rejections.now()
@@ -90,7 +90,7 @@ def test_match_without_a_name_is_counted_until_it_has_one() -> None:
 
 
 def test_listed_match_that_is_not_on_offer_is_counted() -> None:
-    """With its state, as long as it is listed: a change that says that it is gone ends that."""
+    """A suspended match counts while it is listed; a change that closes the match ends the count."""
     rejections = Rejections()
     rejections.note(batch(removals=_removals("suspended", "b", "c")), {})
     rejections.note(batch(removals=_removals("closed", "b"), complete=False), {})
@@ -100,7 +100,7 @@ def test_listed_match_that_is_not_on_offer_is_counted() -> None:
 
 
 def test_lists_that_are_not_on_the_board_do_not_count() -> None:
-    """Such as that of a day that is over, which nobody asks for again."""
+    """An example is the list of a day that is over, which nobody requests again."""
     rejections = Rejections()
     for scope in ("one", "two"):
         rejections.note(batch(removals=_removals(Reason.PRICE, scope), scope=scope), {})
@@ -109,7 +109,7 @@ def test_lists_that_are_not_on_the_board_do_not_count() -> None:
 
 
 def test_what_the_board_leaves_out_of_a_list_is_counted() -> None:
-    """Until the next list of its scope."""
+    """Matches that the board leaves out count until the next list of the scope."""
     rejections = Rejections()
     rejections.note(batch([match("a")], scope="one"), {})
     rejections.note_left_out(Scope("one"), {Reason.PAST: 3, Reason.TOO_MANY: 0})
@@ -130,7 +130,7 @@ def test_what_the_board_leaves_out_of_a_list_is_counted() -> None:
     ],
 )
 def test_lists_of_which_nothing_is_shown_say_why(reason: str, shown: int, told: str | None) -> None:
-    """What is long past or far ahead needs no word: a source that lists nothing else has nothing."""
+    """Matches long past or far ahead need no message: a source with only these has nothing to show."""
     rejections = Rejections()
     rejections.note(batch(removals=_removals(reason, "b"), scope="one"), {})
 
@@ -138,7 +138,7 @@ def test_lists_of_which_nothing_is_shown_say_why(reason: str, shown: int, told: 
 
 
 def test_match_that_is_rejected_again_is_told_once() -> None:
-    """With its last prices, and its names as they can be shown; only the newest are kept."""
+    """The match is kept once, with its last prices and clean names; only the newest matches are kept."""
     newest, scope = NewestRejected(), Scope("league")
     for number in range(MAX_KEPT + 1):
         newest.note(scope, [RefusedMatch(match(f"m{number}"), Reason.BOOK_SUM)], number)

@@ -32,7 +32,7 @@ class _Shown(Report, frozen=True):
 
 
 def test_a_report_has_what_its_record_has() -> None:
-    """Counters as their numbers, times to the millisecond; what the record has not is given."""
+    """Counters become numbers, times are rounded to ms; fields that the record lacks are arguments."""
     record = _Record()
     record.number.inc(3)
     record.by_kind.add("protocol")
@@ -42,6 +42,6 @@ def test_a_report_has_what_its_record_has() -> None:
 
 
 def test_a_field_that_nothing_has_is_a_bug() -> None:
-    """It is found by the first request, not by a client that misses it."""
+    """The first request finds the missing field, not a client that needs it."""
     with pytest.raises(AttributeError, match="more"):
         _Shown.of(_Record())

@@ -1,4 +1,4 @@
-"""Short names tell every two bookmakers apart, are the same in every process, and fit."""
+"""Short names differ for any two bookmakers, are the same in every process, and fit."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zs", "Zl
     ],
 )
 def test_a_short_name_is_the_first_form_that_is_nobody_elses(names: str, shorts: str) -> None:
-    """The whole name, the first word, with initials, or the beginning with the end."""
+    """Forms are the whole name, its first word, the word with initials, or its beginning with its end."""
     assert shorts.split("|") == list(shorts_of({name: name for name in names.split("|")}, {}).values())
 
 
 def test_a_given_short_name_is_kept_and_no_other_is_called_so() -> None:
-    """Whatever the case in which another would have it."""
+    """No other bookmaker gets that name, whether in upper or lower case."""
     names = {"a": "Bet365", "b": "B365"}
 
     assert {"a": "b365", "b": "B3651"} == shorts_of(names, {"a": "b365"})
@@ -39,7 +39,7 @@ def test_a_given_short_name_is_kept_and_no_other_is_called_so() -> None:
 
 @given(st.dictionaries(st.integers(0, 99).map(str), NAMES, max_size=40))
 def test_short_names_differ_and_fit(names: dict[str, str]) -> None:
-    """Of any names, also of equal ones."""
+    """Short names differ and fit for any names, also for equal names."""
     shorts = shorts_of(names, {})
 
     assert list(names) == list(shorts)
@@ -49,7 +49,7 @@ def test_short_names_differ_and_fit(names: dict[str, str]) -> None:
 
 @given(st.lists(NAMES, max_size=20, unique_by=str.casefold))
 def test_short_names_do_not_depend_on_the_order_of_bookmakers(names: list[str]) -> None:
-    """Unless no form of a name is its own."""
+    """The order matters only if no form of a name is unique."""
     there = shorts_of({name: name for name in names}, {})
     back = shorts_of({name: name for name in reversed(names)}, {})
 

@@ -61,7 +61,7 @@ def _status(
 
 
 def test_list_of_which_a_part_cannot_be_read_says_so() -> None:
-    """The others of it are live; the next list that can be read ends it, and an error comes before it."""
+    """The list's other matches are live; a readable next list ends the message; an error comes first."""
     status, book = _status(), _book(LIVE)
     status.rejections.note(batch(scope="new.csv"), {Reason.UNREADABLE: 23, Reason.TYPE: 2, Reason.LAY: 7})
     told, state = status.last_error(), status.observe(book, Instant(0.0, 0.0))
@@ -76,7 +76,7 @@ def test_list_of_which_a_part_cannot_be_read_says_so() -> None:
 
 
 def _derived(lists: Sequence[ListState], *, fails: bool, actors: Iterable[ActorState]) -> BookmakerState:
-    """Return the state by the table of docs/operations.md: the first that holds."""
+    """Return the state by the table of docs/operations.md: the first state that holds."""
     held = [each for each in lists if not each.withdrawn]
     if ActorState.QUARANTINED in actors:
         return BookmakerState.QUARANTINED
@@ -90,7 +90,7 @@ def _derived(lists: Sequence[ListState], *, fails: bool, actors: Iterable[ActorS
 
 
 def test_state_is_derived_from_the_facts() -> None:
-    """Of its own actor and that of its source only a quarantine counts."""
+    """From the bookmaker's own actor and its source's actor, only a quarantine counts."""
     some = [lists for count in range(3) for lists in product((LISTED, DOUBTED, WITHDRAWN), repeat=count)]
     causes = [(0, None), (3, None), (0, "unreadable"), (5, "unreadable")]
     for (failures, error), actors in product(causes, product(ActorState, repeat=2)):
@@ -106,7 +106,7 @@ def test_state_is_derived_from_the_facts() -> None:
     [
         (["scope-0", "scope-1"], BookmakerState.RETRYING, "unreadable"),
         (["scope-1"], BookmakerState.LIVE, None),
-        ([], BookmakerState.RETRYING, "unreadable"),  # of a source that has no list of its scopes
+        ([], BookmakerState.RETRYING, "unreadable"),  # the source names no scopes
     ],
 )
 def test_errors_of_removed_scopes_are_dropped(
@@ -152,7 +152,7 @@ def test_state_has_its_start() -> None:
 def test_last_error_is_the_most_specific(
     error: str | None, failures: int, quarantined: str, expected: str | None
 ) -> None:
-    """The bookmaker's own error comes before its source's and before a quarantine's; None without any."""
+    """The bookmaker's own error comes before its source's error and a quarantine's; without any, None."""
     status = _status(error=error, failures=failures)
     status.actor.last_error, status.source.actor.last_error = "own crash", "source's crash"
     for name, actor in (("actor", status.actor), ("source", status.source.actor)):
@@ -163,7 +163,7 @@ def test_last_error_is_the_most_specific(
 
 
 def test_what_only_the_operator_can_mend_is_told_first() -> None:
-    """A spent quota matters more than a list of before that cannot be read, and than the other scopes."""
+    """A spent quota matters more than an earlier unreadable list and than errors of other scopes."""
     status = _status(error="lagging", failures=1)
     status.source.scopes = {
         Scope("scope-0"): ScopeStatus(failures=1, last_error="timeout"),
@@ -174,7 +174,7 @@ def test_what_only_the_operator_can_mend_is_told_first() -> None:
 
 
 def test_service_derives_the_state_of_every_bookmaker() -> None:
-    """All states are derived at once, by id in configured order, at the wall clock's time."""
+    """All states are derived together, in configured order, with the wall clock's time."""
     birch = BookmakerId("birch")
     statuses = {birch: _status(), ALDER: _status()}
     service = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, statuses, {})
@@ -195,7 +195,7 @@ def test_service_derives_the_state_of_every_bookmaker() -> None:
     ],
 )
 def test_name_that_matches_were_shown_with_stays(learned: tuple[tuple[str, bool], ...], name: str) -> None:
-    """Else lists and changes of one version would have two names of one bookmaker."""
+    """Otherwise the lists and changes of one version would have two names for one bookmaker."""
     status = _status()
     status.name, status.is_named = "pin-x", False
 
@@ -217,7 +217,7 @@ def test_reasons_are_counted_within_bounds() -> None:
 
 
 def test_failures_of_a_source_that_is_not_asked_any_more_say_nothing() -> None:
-    """Another process of a cluster asks it now: what is shown is live, whatever failed here."""
+    """Another process of a cluster polls the source now: the prices are live, whatever failed here."""
     status, book = _status(failures=3, error="cannot be read"), _book(LIVE)
     status.changed_at = 5.0
     aggregator = BoardStatus(ActorStatus("aggregator"))
@@ -232,7 +232,7 @@ def test_failures_of_a_source_that_is_not_asked_any_more_say_nothing() -> None:
 
 
 def test_confirmations_of_another_process_are_told_by_our_clock() -> None:
-    """Its clock is ahead of ours by so much at most; before that is known they are unknown."""
+    """The other clock is ahead by `ahead_s` at most; before that is known, the times are unknown."""
     status, now = _status(), Instant(20.0, 1020.0)
     foreign = ListState(ListId(""), 110.0, 30.0, is_foreign=True)
     known = replace(_book([foreign]), ahead_s=100.0)

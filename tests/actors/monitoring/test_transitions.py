@@ -38,7 +38,7 @@ def _play(script: str, status: SourceStatus) -> list[tuple[str, ...]]:
 def test_only_transitions_are_logged() -> None:
     """Down is logged once at the second failure in a row, up once with `attempts` and `down_for_s`.
 
-    The record has the failures in a row, when the first was, and the last error, until the next success.
+    Until the next success the record has the failures in a row, the time of the first and the last error.
     """
     for script in ("".join(letters) for letters in product("x.", repeat=7)):
         status, failures, since, success, lines = source_record(), 0, 0.0, None, list[tuple[str, ...]]()
@@ -107,7 +107,7 @@ QUOTA = "out_of_usage_credits"
 )
 @pytest.mark.parametrize("alone", [True, False])
 def test_error_that_only_the_operator_can_mend_comes_first(script: str, told: str, *, alone: bool) -> None:
-    """A spent quota or a refused key is told before a league that nobody misses, until it is over."""
+    """A spent quota or a refused key is shown before a league that nobody misses, until it is over."""
     status = source_record()
     for number, failure in enumerate(script.split()):
         scope, _, reason = failure.partition(":")
@@ -120,7 +120,7 @@ def test_error_that_only_the_operator_can_mend_comes_first(script: str, told: st
 
 @pytest.mark.parametrize("status_code", [401, 402, 403])
 def test_refused_account_comes_first(status_code: int) -> None:
-    """By the HTTP status, whatever the body says."""
+    """The HTTP status decides that the account is refused, whatever the body says."""
     status = source_record()
     refused, gone = TransportError("refused", status=status_code), TransportError("gone", status=404)
     for scope, error in (("a", gone), ("b", refused), ("a", gone)):
@@ -131,7 +131,7 @@ def test_refused_account_comes_first(status_code: int) -> None:
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_refusal_that_says_why_comes_before_a_mere_status(order: tuple[int, int]) -> None:
-    """A 403 of one league, perhaps of a proxy, does not hide that the quota is spent."""
+    """A 403 for one league, perhaps from a proxy, does not hide that the quota is spent."""
     status = source_record()
     errors = TransportError(QUOTA, reason=QUOTA, status=401), TransportError("refused", status=403)
     for at in order:
@@ -227,7 +227,7 @@ def test_matches_without_room_are_counted_as_rejected() -> None:
 
 
 def test_a_batch_that_changes_entries_is_noted() -> None:
-    """The newest price of a bookmaker is as old as the receipt of that batch, not of a later one."""
+    """A bookmaker's newest price is as old as the last batch that set an entry, not a later batch."""
     status = site_status(NAMES, WALL_0)
     batches = [batch(bookmaker="alder", received_mono=at) for at in (1.0, 2.0)]
     outcomes = [Applied(Verdict.ACCEPTED, upserted=1), Applied(Verdict.ACCEPTED, removed=1)]
