@@ -16,6 +16,7 @@ ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA}
 LONGEST_S = 0.6
 
 
+@pytest.mark.long
 @pytest.mark.real_time
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not ENGINES, reason="there is no Redis or Valkey server")
