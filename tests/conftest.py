@@ -23,7 +23,7 @@ _RECORDINGS = f"no recordings in {FOLDER}"
 _BROWSER = f"tests/browser needs {chromium.EXECUTABLE}"
 _LONG = "they take long, --long runs them"
 _NOT_DRAWN = "they take long and are not of this draw, --long runs them"
-_LONG_FOLDERS = ("browser", "docs", "e2e")  # with processes of their own
+_LONG_FOLDERS = ("browser", "docs", "e2e")  # these tests start processes
 _LONGEST_S = 600
 
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("timeless", deadline=None)
     settings.load_profile("timeless")
     _log_plainly()
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; children inherit it
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job, and its children
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_left_out] = {}
     config.stash[_drawn] = {}
@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _asked_draw(config: pytest.Config) -> Draw | None:
-    """Return the draw that the options ask for; None for none. Processes of xdist get the same one."""
+    """Return the draw that the options ask for, or None. All processes of xdist get the same draw."""
     day, folders = config.getoption("--draw"), config.getoption("--changed")
     if day is None or config.getoption("--long"):
         if folders is not None:
@@ -82,7 +82,7 @@ def _asked_draw(config: pytest.Config) -> Draw | None:
 
 
 def _log_plainly() -> None:
-    """Write stacks as the service does: richer ones would print local variables, also hostile ones."""
+    """Write stacks as the service does: richer stacks would print local variables, also hostile ones."""
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[structlog.processors.add_log_level, structlog.dev.set_exc_info, console]
@@ -92,7 +92,7 @@ def _log_plainly() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect and count tests whose recordings or browser are missing, and long ones unless asked for.
 
-    The longest of the others come first, so that at the end no process waits for another.
+    The longest of the other tests come first, so that at the end no process waits for another process.
     """
     if not are_there():
         _leave_out(config, items, "recordings", _RECORDINGS)
@@ -110,7 +110,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _limit_s(item: pytest.Item) -> float:
-    """Return the time limit that a test sets for itself, 0 for one that is short."""
+    """Return the time limit that a test sets for itself, 0 for a short test."""
     marker = item.get_closest_marker("timeout")
     limit_s: float = 0 if marker is None else marker.args[0]
     return limit_s if limit_s >= _LONGEST_S else 0
@@ -119,7 +119,7 @@ def _limit_s(item: pytest.Item) -> float:
 def _leave_out(
     config: pytest.Config, items: list[pytest.Item], marker: str, why: str, but: Draw | None = None
 ) -> None:
-    """Deselect and count the tests with the marker; those that a draw has stay, and are counted as well."""
+    """Deselect and count tests with the marker; tests of a draw stay, and have a count of their own."""
     kept, left, drawn = [], [], config.stash[_drawn]
     for item in items:
         if item.get_closest_marker(marker) is None:
@@ -146,13 +146,13 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Return which draw is made, if one is."""
+    """Return the line about the draw, if there is a draw."""
     draw = config.stash[_draw]
     return [] if draw is None else [draw.told(config.stash[_against])]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print in the last lines what was not run, and how the same is drawn again."""
+    """Print in the last lines which tests were not run, and how to make the same draw again."""
     if (draw := config.stash[_draw]) is not None:
         terminalreporter.write_line(draw.told(config.stash[_against]))
         for reason, count in config.stash[_drawn].items():
@@ -165,7 +165,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def is_long(request: pytest.FixtureRequest) -> bool:
-    """Return whether a test may take long: all may, or it is drawn. Some then try more of the same."""
+    """Return whether a test may take long: with --long, or if drawn. Some tests then try more cases."""
     draw = request.config.stash[_draw]
     if request.config.getoption("--long"):
         return True
@@ -174,7 +174,7 @@ def is_long(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def is_whole(pytestconfig: pytest.Config) -> bool:
-    """Return whether counts and times are those that docs/faults.md asks for, which takes hours."""
+    """Return whether counts and times are as high as docs/faults.md asks, which takes hours."""
     return bool(pytestconfig.getoption("--whole"))
 
 

@@ -1,4 +1,4 @@
-"""Folders that changed, by Git: on a branch, on the default branch, and without history."""
+"""Changed folders, found by Git: on a branch, on the default branch, and without history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Run Git without the configuration of whoever runs the tests."""
+    """Run Git without the personal configuration of the user."""
     names = {
         f"GIT_{who}_{what}": "x@example.org"
         for who in ("AUTHOR", "COMMITTER")
@@ -56,7 +56,7 @@ def _name(folder: Path, commit: str = "HEAD") -> str:
 
 
 def test_a_branch_is_compared_with_where_it_left_the_default_branch(repository: Path) -> None:
-    """All its commits count, and nothing that was added to the default branch since."""
+    """All commits of the branch count, and later commits of the default branch do not."""
     _git(repository, "switch", "-q", "-c", "mine")
     _commit(repository, "a/two")
     _commit(repository, "c/d/one")
@@ -68,12 +68,12 @@ def test_a_branch_is_compared_with_where_it_left_the_default_branch(repository: 
 
 
 def test_the_default_branch_is_compared_with_its_previous_commit(repository: Path) -> None:
-    """What CI checks after a merge is what the last commit changed."""
+    """After a merge CI checks the changes of the last commit."""
     assert Changes(("b",), _name(repository, "HEAD~1")) == changes(repository)
 
 
 def test_what_is_not_committed_counts(repository: Path) -> None:
-    """A new file, one that is to be committed, and one that is gone with its folder."""
+    """A new file, a staged file, and a file that is gone with its folder are changes."""
     _put(repository, "new/one", "staged/one")
     _git(repository, "add", "staged")
     (repository / "a" / "one").unlink()
@@ -83,7 +83,7 @@ def test_what_is_not_committed_counts(repository: Path) -> None:
 
 
 def test_the_branch_of_the_server_comes_before_the_own(repository: Path, tmp_path: Path) -> None:
-    """A clone whose own `main` has commits that the server has not is compared with the server's."""
+    """If a clone's `main` has commits that the server lacks, the clone is compared with the server's."""
     clone = tmp_path / "clone"
     _git(repository, "clone", "-q", str(repository), str(clone))
     _commit(clone, "a/two")
@@ -96,7 +96,7 @@ def test_the_branch_of_the_server_comes_before_the_own(repository: Path, tmp_pat
 def test_a_single_commit_has_no_changes_but_those_not_committed(
     repository: Path, tmp_path: Path, branch: str
 ) -> None:
-    """A checkout of CI with one commit has no previous one, and may have no default branch."""
+    """A checkout of CI with one commit has no previous commit, and may have no default branch."""
     _git(repository, "switch", "-q", "-C", branch)
     clone = tmp_path / "clone"
     url = f"file://{repository}"
@@ -110,7 +110,7 @@ def test_a_single_commit_has_no_changes_but_those_not_committed(
 
 
 def test_two_commits_without_the_default_branch_are_compared(repository: Path, tmp_path: Path) -> None:
-    """A shallow checkout of another branch."""
+    """The repository is a shallow checkout of another branch."""
     _git(repository, "switch", "-q", "-c", "mine")
     _commit(repository, "c/one")
     clone = tmp_path / "clone"
@@ -124,7 +124,7 @@ def test_two_commits_without_the_default_branch_are_compared(repository: Path, t
 def test_no_git_and_no_repository_have_no_changes(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An archive of the source, a repository without a commit, and a machine without Git."""
+    """The cases are a repository without a commit, and a machine without Git."""
     bare = tmp_path / "bare"
     bare.mkdir()
     _git(bare, "init", "-q")
@@ -140,14 +140,14 @@ def test_no_git_and_no_repository_have_no_changes(
 def test_a_hook_of_git_names_no_other_repository(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Git sets variables for its hooks, which may run the tests."""
+    """Git sets variables for its hooks, and a hook may run the tests."""
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))
 
     assert ("b",) == changes(repository).folders
 
 
 def test_folder_of_a_file_that_is_gone_is_the_nearest_that_is_there(tmp_path: Path) -> None:
-    """Its tests are those that may notice."""
+    """The tests of that folder are the ones that may notice the change."""
     (tmp_path / "a").mkdir()
 
     assert (".", "a") == folders_of(tmp_path, ["a/b/c/one", "a/two", "gone/one", "three"])

@@ -112,7 +112,7 @@ def test_the_picture_names_existing_modules() -> None:
 
 
 def test_every_fault_that_the_code_cites_is_documented() -> None:
-    """An id after `faults.md` is a row of docs/faults.md, a letter alone a section; no id occurs twice."""
+    """An id after `faults.md` is a row of docs/faults.md, a single letter a section; no id occurs twice."""
     ids = [row[0] for row in rows(document("docs/faults.md"))]
     sections = re.findall(r"^## ([A-K])\. ", document("docs/faults.md"), re.MULTILINE)
     files = [*ROOT.glob("actors/**/*.py"), *ROOT.glob("web/**/*.py"), *ROOT.glob("tests/**/*.py")]
@@ -128,7 +128,7 @@ def test_every_fault_that_the_code_cites_is_documented() -> None:
 
 
 def test_documents_cited_by_the_code_exist() -> None:
-    """A document named in the code is in the repository, and so is the cited section."""
+    """A document named in the code is in the repository, and so is the section that the code cites."""
     sections = set(re.findall(r"^#+ ([\d.]*\d)\.? ", document("docs/api.md"), re.MULTILINE))
     texts = {
         file.relative_to(ROOT): file.read_text("utf-8")
@@ -163,7 +163,7 @@ def test_every_key_of_the_configuration_is_documented(table: str) -> None:
 def test_every_key_of_a_rule_is_documented() -> None:
     """The table of [[alert]] has the keys of all kinds of rule, and the default of each."""
     declared = {key: default for rule in RULES.values() for key, default in _declared(rule).items()}
-    declared["when"] = "*required*"  # each kind has its own
+    declared["when"] = "*required*"  # each kind of rule has its own `when`
     documented = _documented(section(document("docs/configuration.md"), "## `[[alert]]`"))
 
     assert declared == documented
@@ -171,7 +171,7 @@ def test_every_key_of_a_rule_is_documented() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_option_of_a_kind_is_documented(name: str) -> None:
-    """Options of every kind, of polled kinds and of one kind are documented; those of the one kind win."""
+    """Options of all kinds, of polled kinds and of one kind are documented; a kind's own text is first."""
     text, kind = document("docs/configuration.md"), BUILT_IN[name]
     documented = _documented(section(text, "## `[sources.NAME]`"))
     if isinstance(kind, PolledKind):
@@ -191,7 +191,7 @@ def test_examples_of_the_configuration_are_toml() -> None:
 
 @pytest.mark.anyio
 async def test_documented_endpoints_equal_the_real_ones() -> None:
-    """They have the parameters that the capabilities list."""
+    """Documented endpoints have the parameters that the capabilities list."""
     async with open_site() as site:
         capabilities = await site.json("/api/capabilities")
     listed = list(rows(document("docs/api.md").partition("\n## ")[0]))
@@ -231,7 +231,7 @@ def test_tables_of_operations_are_those_of_the_source() -> None:
 
 
 def test_documented_log_events_equal_the_real_ones() -> None:
-    """Every kind is announced somewhere; what is logged without a transition is at level debug."""
+    """Every kind is announced somewhere; an event that is only logged is at level debug."""
     announced = [kind for function, kind in _logged() if function == "announce"]
     logged = [kind for function, kind in _logged() if function != "announce"]
 
@@ -285,7 +285,7 @@ def _documented(text: str) -> dict[str, str]:
 
 
 def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
-    """Return every name that a module or class defines, a class's own ones with its name in front."""
+    """Return every name that a module or class defines, a class's own names with its name before them."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield prefix + node.name

@@ -1,4 +1,4 @@
-"""The draw of long tests: each within six days, and those of folders that changed."""
+"""The draw of long tests: each test within six days, and the tests of folders that changed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ LISTED = ("actors", "web", "tests", "scripts", "config", "docs")
 
 @given(node_id=st.text(), day=st.dates(max_value=date(9999, 12, 1)))
 def test_six_days_in_a_row_draw_a_test_once(node_id: str, day: date) -> None:
-    """Whatever it is called, and whatever day is the first."""
+    """The test may have any name, and the six days may begin with any day."""
     draws = [Draw(day + timedelta(days=days), ()) for days in range(PARTS)]
 
     assert 1 == sum(bool(draw.reason(node_id)) for draw in draws)
 
 
 def test_part_of_a_test_is_always_the_same() -> None:
-    """Another process, machine or release must not draw otherwise: a test could then never be drawn."""
+    """If other processes, machines or releases drew another part, a test might never be drawn."""
     assert [5, 4, 4] == [part_of(TEST), part_of("a"), part_of("")]
 
 
 def test_parts_are_of_about_one_size() -> None:
-    """None of the parts of many tests with nearly the same name is a fifth above or below the others."""
+    """No part of many tests with similar names is a fifth larger or smaller than the others."""
     sizes = Counter(part_of(f"tests/e2e/test_x.py::test_y[{at}]") for at in range(6000))
 
     assert all(800 < sizes[part] < 1200 for part in range(PARTS)), sizes
@@ -44,14 +44,14 @@ def test_parts_are_of_about_one_size() -> None:
     [
         ("actors/board", True),
         ("tests/actors/board", True),
-        ("actors", True),  # without tests of its own
+        ("actors", True),  # a folder without tests of its own
         ("actors/core", False),
         ("web,actors/board", True),
         ("", False),
     ],
 )
 def test_covering_a_folder_that_changed_are_drawn(changed: str, *, is_drawn: bool) -> None:
-    """Those in the folder of the same name, whatever the day."""
+    """The tests in the folder of the same name are drawn on any day."""
     reasons = {Draw.of(str(DAY + timedelta(days=days)), changed).reason(TEST) for days in range(PARTS)} - {
         f"of part {part_of(TEST) + 1} of {PARTS}"
     }
@@ -70,12 +70,12 @@ def test_covering_a_folder_that_changed_are_drawn(changed: str, *, is_drawn: boo
     ],
 )
 def test_folders_without_a_namesake_have_tests_elsewhere(folder: str, expected: list[str]) -> None:
-    """A table says where; else the folder around them counts."""
+    """A table says where; without an entry the parent folder counts."""
     assert expected == sorted(covering(folder))
 
 
 def test_every_folder_has_tests_or_is_listed() -> None:
-    """A folder whose tests are elsewhere is in the table, and the table has only what is there."""
+    """A folder whose tests are elsewhere is in the table, and all folders of the table exist."""
     folders = {
         str(file.parent.relative_to(ROOT))
         for name in LISTED
@@ -102,7 +102,7 @@ def test_every_folder_has_tests_or_is_listed() -> None:
     ],
 )
 def test_options_of_no_draw_are_refused(day: str, folders: str, message: str) -> None:
-    """What was found and what is allowed is said."""
+    """The error has the found value and what is allowed."""
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the message is compared whole
         Draw.of(day, folders)
 
@@ -110,7 +110,7 @@ def test_options_of_no_draw_are_refused(day: str, folders: str, message: str) ->
 
 
 def test_printed_options_make_the_same_draw() -> None:
-    """The folders in any order, and twice, are the same."""
+    """Folders in another order, or named twice, make the same draw."""
     draw = Draw.of("2026-11-29", "web/feeds,actors/board,web/feeds")
     options = dict(option.removeprefix("--").split("=") for option in draw.options().split())
 
@@ -119,7 +119,7 @@ def test_printed_options_make_the_same_draw() -> None:
 
 
 def test_pytest_runs_what_is_drawn_and_all_usual_tests() -> None:
-    """A file with both kinds is collected by the project's own set-up, as in CI."""
+    """A file with usual and long tests is collected by the project's own set-up, as in CI."""
     drawn = Draw.of("2026-11-29", "")
     usual, every = _tests(_collected()), _tests(_collected("--long"))
     printed = _collected(*drawn.options().split())

@@ -1,4 +1,4 @@
-"""The targets of `scripts/fuzz`, briefly: some hundred invented inputs each, the same ones every time."""
+"""The targets of `scripts/fuzz`, briefly: a few hundred invented inputs each, the same ones every time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ import scripts.fuzz_parsers
 
 
 def test_fuzzing_needs_no_tools_of_the_tests() -> None:
-    """Its environment has the locked `fuzz` group alone."""
+    """The environment for fuzzing has only the locked group `fuzz`."""
     code, _, err = ran("-c", NOT_THERE)
 
     assert (0, "") == (code, err)
@@ -41,7 +41,7 @@ def test_fuzzing_needs_no_tools_of_the_tests() -> None:
 
 @pytest.mark.parametrize("script", ["links_table", "damage_files football_data"])
 def test_script_without_recordings_says_so_in_a_line(script: str, tmp_path: Path) -> None:
-    """It names the folder and the variable, without a traceback."""
+    """The line names the folder and the variable; there is no traceback."""
     folder = {"ODDSBOARD_RECORDINGS": str(tmp_path)}
     code, _, err = ran("-m", *f"scripts.{script}".split(), environment=folder)
 
@@ -52,7 +52,7 @@ def test_script_without_recordings_says_so_in_a_line(script: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", targets())
 def test_invented_inputs_crash_no_parser(name: str, request: pytest.FixtureRequest) -> None:
-    """A parser raises only what it announces, and no price that may not be shown passes the gate."""
+    """A parser raises only its documented errors, and no price that may not be shown passes the gate."""
     target, random = targets()[name], Random(1)
     tokens, count = target.all_tokens, request.config.getoption("--fuzz-inputs")
 
@@ -78,20 +78,20 @@ def test_invented_inputs_crash_no_parser(name: str, request: pytest.FixtureReque
     ],
 )
 def test_what_may_not_be_shown_is_a_crash(wrong: Match) -> None:
-    """The check behind the gate finds each fault that the gate is there for, if the gate does not."""
+    """A check behind the gate finds each fault that the gate should have found."""
     with pytest.raises(InvalidPriceError):
         valid([match("m0"), wrong])
 
 
 def test_prices_behind_the_gate_are_counted() -> None:
-    """Three a match, and no match may be there twice."""
+    """A match counts three prices, and no match may be there twice."""
     with pytest.raises(InvalidPriceError, match="twice"):
         valid([match(), match()])
     assert admitted(None, Extract((match("m0"), match("m1")))) == 6
 
 
 def test_changes_keep_an_input_short_and_are_the_same_for_a_seed() -> None:
-    """A crash of the quick form can be repeated."""
+    """The same seed repeats a crash in the quick test."""
     data = b'{"a":[1,2]}\n' * 9
 
     made = [

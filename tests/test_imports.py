@@ -26,9 +26,9 @@ LISTENING = {
     "web.server.reader",
     "web.server.servers",
 }
-"""These own the listening socket."""
+"""Modules that own the listening socket."""
 TELLING = {"web.server.notify"}
-"""It tells the service manager of this machine."""
+"""A module that sends notices to the service manager of this machine."""
 ASKING = {"web.cli.agents.service", "web.cli.asking", "web.client.aio", "web.client.sync"}
 """Clients of a running service."""
 
@@ -39,7 +39,7 @@ def test_there_are_no_circles() -> None:
 
 
 def test_only_transports_touch_the_network() -> None:
-    """Only transports, the owners of the listening socket and a client import or call what connects."""
+    """Only transports, owners of the listening socket and clients import or call functions that connect."""
     outside = [module for module in modules() if not is_any_of(module, {"actors.transports"})]
     connecting = [
         (module, name)
@@ -59,7 +59,7 @@ def test_only_transports_touch_the_network() -> None:
 
 
 def test_the_client_of_a_cluster_is_imported_where_it_is_used_alone() -> None:
-    """It is an extra: without a cluster nothing imports it."""
+    """The client is an extra: without a cluster no module imports it."""
     importing = {module for module in modules() for name in imported(module) if is_any_of(name, {"redis"})}
     code = "import sys, web.cli.main; sys.exit('redis' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, timeout=60)

@@ -1,4 +1,4 @@
-"""What is installed to run is permissively licensed, and the list of licences can tell."""
+"""All packages installed to run are permissively licensed, and the list of licences can show it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from scripts.licences_table import LOCKS, is_permissive, locked, rows
     ],
 )
 def test_a_licence_is_permissive_if_all_its_parts_are(licence: str, *, expected: bool) -> None:
-    """Of alternatives it is enough that one is; a package that says nothing is none."""
+    """One permissive alternative is enough; a package without a licence is not permissive."""
     assert expected == is_permissive(licence)
 
 
 def test_what_is_installed_to_run_is_permissive() -> None:
-    """Every locked package that is installed here, which are nearly all."""
+    """Every locked package that is installed here is checked, which is nearly every locked package."""
     found = rows("run")
 
     assert 0.8 * len(set(locked(LOCKS["run"]))) < len(found)

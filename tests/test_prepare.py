@@ -1,4 +1,4 @@
-"""`scripts/prepare`, with stand-ins for the installers: when two begin at once, and with and without uv."""
+"""`scripts/prepare`, with stand-ins for the installers: two runs at the same time, with and without uv."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ case "$*" in
     *) exec {sys.executable} "$@" ;;
 esac
 """
-"""A Python with no effect where it makes an environment or installs; `held` holds it up."""
+"""A Python that makes no real environment and installs nothing; the file `held` makes it wait."""
 UV = """#!/bin/sh
 case "$*" in
     "pip install "*" --require-hashes -r requirements.lock") echo lock >> installers ;;
@@ -65,7 +65,7 @@ def _installers(clone: Path) -> list[str]:
 
 
 def test_a_second_one_waits_for_the_first_and_installs_nothing(clone: Path) -> None:
-    """Two scripts that are begun at once in a new clone share its environment."""
+    """Two scripts that start at the same time in a new clone share its environment."""
     _put(clone / "bin" / "uv", "#!/bin/sh\nexit 1\n")
     (clone / "held").touch()
     with _prepare(clone) as first:
@@ -77,11 +77,11 @@ def test_a_second_one_waits_for_the_first_and_installs_nothing(clone: Path) -> N
 
     assert "waiting for another process that prepares .venv\n" == said
     assert [0, 0] == [first.returncode, second.returncode]
-    assert ["pip", "pip"] == _installers(clone)  # the lock file, and the project itself
+    assert ["pip", "pip"] == _installers(clone)  # the first for the lock file, the second for the project
 
 
 def test_pip_installs_where_uv_fails(clone: Path) -> None:
-    """It knows indexes that uv does not; the failure of uv is told."""
+    """An index may work with pip but not with uv; the failure of uv is reported."""
     _put(clone / "bin" / "uv", "#!/bin/sh\necho uv >> installers\nexit 2\n")
     with _prepare(clone) as process:
         _, told = process.communicate()
@@ -92,7 +92,7 @@ def test_pip_installs_where_uv_fails(clone: Path) -> None:
 
 
 def test_uv_installs_the_lock_file_by_hash(clone: Path) -> None:
-    """Where there is one."""
+    """If there is uv, pip is not used."""
     _put(clone / "bin" / "uv", UV)
     with _prepare(clone) as process:
         process.communicate()

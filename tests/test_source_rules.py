@@ -1,4 +1,4 @@
-"""Rules for every source file: no effects on import, sizes, and calls that only one place may make."""
+"""Rules for every source file: no effects on import, sizes, and calls allowed in one place only."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.support.systems.process import ran
 MAX_PACKAGE_LINES = 2700
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 40
-MAX_IMPORTS = 15  # from other packages
+MAX_IMPORTS = 15  # of modules of other packages
 COMPOSITION_ROOTS = {
-    "actors.recordings.playback",  # a service without actors, of which a recording is the only source
+    "actors.recordings.playback",  # a service without actors, whose only source is a recording
     "actors.service.clustering",
     "actors.service.registry",
     "actors.service.system",
@@ -73,7 +73,7 @@ def test_importing_everything_does_nothing() -> None:
 
 
 def test_packages_are_small() -> None:
-    """No package has more than 2,700 lines, those of its own packages not counted."""
+    """No package has more than 2,700 lines, without the lines of its subpackages."""
     lines = Counter[str]()
     for module in files():
         lines[_package(module)] += _lines(module)
@@ -89,7 +89,7 @@ def test_files_are_short() -> None:
 
 
 def test_modules_know_few_others() -> None:
-    """No module imports more than 15 of other packages, but those that put the service together."""
+    """Modules import at most 15 modules of other packages; only composition roots may import more."""
     known = {
         module: sum(_package(other) != _package(module) for other in modules_imported(module))
         for module in modules().keys() - COMPOSITION_ROOTS
@@ -111,7 +111,7 @@ def test_functions_are_short() -> None:
 
 
 def test_only_five_places_catch_everything() -> None:
-    """`except Exception` is in the supervisor's child loop, and in the web error handler and before it.
+    """`except Exception` is in the supervisor's child loop, in the web error handler and before it.
 
     At the start, other packages may raise anything: when they are loaded, and when they check options.
     """
@@ -162,7 +162,7 @@ def test_only_settings_read_the_environment() -> None:
 
 
 def test_no_variable_is_called_one() -> None:
-    """A variable is called by the noun that it stands for."""
+    """A variable has the name of the thing that it stands for."""
     named = {
         (file.relative_to(ROOT).as_posix(), node.lineno)
         for folder in ("actors", "scripts", "tests", "web")

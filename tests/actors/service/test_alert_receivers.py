@@ -29,7 +29,7 @@ url = "https://h.example/hook"
 
 
 async def test_the_delivery_is_an_actor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It starts and stops with the others, and a next life sends what waits on disk."""
+    """The delivery starts and stops like any actor; after a restart it sends alerts that wait on disk."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.toml"
     path.write_text(CONFIG + RECEIVERS, "utf-8")

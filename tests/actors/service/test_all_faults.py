@@ -1,4 +1,4 @@
-"""All faults of a configuration, and of a file of links, are told in one run."""
+"""One run reports all faults of a configuration, and all faults of a file of links."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _refused(folder: Path, text: str) -> list[str]:
 
 @pytest.mark.parametrize("case", SEVERAL)
 def test_all_faults_of_a_configuration_are_told_at_once(tmp_path: Path, case: str) -> None:
-    """A line each, and none for what only follows from another."""
+    """Each fault has a line; a fault that only follows from another fault has none."""
     text, changes, expected = SEVERAL[case]
     for old, new in changes:
         assert old in text
@@ -192,9 +192,9 @@ def test_all_faults_of_a_configuration_are_told_at_once(tmp_path: Path, case: st
 
 @pytest.mark.parametrize("case", [*INVALID, *INVALID_API])
 def test_one_fault_is_one_line(tmp_path: Path, case: str) -> None:
-    """It says what was found and is allowed, and the nearest name; nothing of what depends on it.
+    """The line has the found value, what is allowed and the nearest name, but no faults that follow.
 
-    Nor any type of Python or regular expression.
+    The line names no type of Python and no regular expression.
     """
     base = VALID if case in INVALID else API
     old, new, said = (INVALID | INVALID_API)[case]
@@ -206,7 +206,7 @@ def test_one_fault_is_one_line(tmp_path: Path, case: str) -> None:
 
 
 def test_faults_of_the_file_of_links_are_among_them(tmp_path: Path) -> None:
-    """Each names both files."""
+    """Each fault of the file of links names the configuration's key and the path of the file."""
     links = tmp_path / "links.toml"
     links.write_text('[[team]]\nname = "a  b"\nalso = ["c", "c"]\n[[teem]]\n', "utf-8")
     lines = _refused(tmp_path, VALID.replace("[board]", f'[links]\nfile = "{links}"\n[board]\nsize = 1'))
@@ -266,7 +266,7 @@ LINKS = {
 
 @pytest.mark.parametrize("case", LINKS)
 def test_all_faults_of_a_file_of_links_are_told_at_once(case: str) -> None:
-    """A line each, with the number of the table."""
+    """Each fault has a line, with the number of its table."""
     text, expected = LINKS[case]
     with pytest.raises(ConfigError) as error:
         links_file.parse(text)
@@ -277,7 +277,7 @@ def test_all_faults_of_a_file_of_links_are_told_at_once(case: str) -> None:
 
 
 def test_very_many_faults_are_counted() -> None:
-    """The first of them are shown."""
+    """Only the first faults are shown; the last line has the number of the faults that are not shown."""
     with pytest.raises(ConfigError) as error:
         links_file.parse('[[team]]\nname = "a  b"\nalso = ["c  d"]\n' * 100)
     lines = str(error.value).split("\n")

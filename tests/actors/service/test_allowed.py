@@ -1,4 +1,4 @@
-"""What a configuration may be, in words: in errors, and in `oddsboard sources`."""
+"""The allowed values of a configuration, in words: in errors, and in `oddsboard sources`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _refused(folder: Path, text: str) -> str:
 def test_error_says_what_is_allowed_and_what_is_nearest(
     base: str, old: str, new: str, line: str, tmp_path: Path
 ) -> None:
-    """It names what was found, what may be there, and the nearest name that exists."""
+    """The error names the value that was found, the allowed values, and the nearest name that exists."""
     assert line in _refused(tmp_path, base.replace(old, new, 1))
 
 
@@ -68,13 +68,13 @@ def test_error_says_what_is_allowed_and_what_is_nearest(
 def test_nothing_is_suggested_that_would_be_refused_again(
     base: str, old: str, new: str, tmp_path: Path
 ) -> None:
-    """A suggestion is another text than that of the file, and one that is allowed there."""
+    """A suggested text differs from the text of the file, and is allowed in that place."""
     assert "did you mean" not in _refused(tmp_path, base.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_option_is_explained(name: str) -> None:
-    """Each has a sentence, what it may be and its default, all from the type that checks it."""
+    """Each option has a sentence, its allowed values and its default, all from the type that checks it."""
     options = [option for option in options_of(BUILT_IN[name].options).values() if option.name != "kind"]
     printed = "\n".join(kind_lines(name))
 
@@ -92,12 +92,12 @@ class _WithMarkets(SourceOptions, frozen=True, kw_only=True):
 
 
 def test_default_of_a_list_is_written_as_in_a_configuration() -> None:
-    """Its texts have quotation marks, also those of a closed set."""
+    """The texts of the list have quotation marks, also the texts of a closed set."""
     assert '["1x2", "btts"]' == options_of(_WithMarkets)["markets"].default
 
 
 def test_kinds_can_be_asked_for_by_name() -> None:
-    """One kind, or all; of an unknown name the nearest is told."""
+    """One kind or all kinds are listed; the error for an unknown name suggests the nearest name."""
     every, single = [*kind_lines()], [*kind_lines("replay")]
 
     assert [f"{name} (built in)" for name in BUILT_IN] == [line for line in every if "(built in)" in line]
@@ -110,7 +110,7 @@ def test_kinds_can_be_asked_for_by_name() -> None:
 def test_kind_that_two_packages_bring_is_not_misspelt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error says so, and no other kind of a like name is suggested."""
+    """The error says that two packages bring this kind, and suggests no other kind with a similar name."""
     for package in ("one", "two"):
         info = tmp_path / f"{package}-1.0.dist-info"
         info.mkdir()

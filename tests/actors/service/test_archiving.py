@@ -1,4 +1,4 @@
-"""A restart in order leaves lists on the board; the whole service runs in virtual time."""
+"""After an orderly restart the lists are still on the board; the whole service runs in virtual time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ key = "standard"
 
 @asynccontextmanager
 async def _life(folder: Path, web: Web) -> AsyncIterator[VirtualService]:
-    """Run a service with an archive within the block, and end it in order."""
+    """Run a service with an archive within the block, and stop it in an orderly way."""
     text = config(LEAGUES, [KEY], credits_per_day=4)
     (folder / "oddsboard.toml").write_text(f"{text}\n[archive]\npath = '{folder / 'archive'}'\n", "utf-8")
     settings = load(folder / "oddsboard.toml", {})
@@ -49,13 +49,13 @@ async def _life(folder: Path, web: Web) -> AsyncIterator[VirtualService]:
     assert archive is not None
     async with running(service):
         yield service
-        for _ in range(5):  # its thread does not run, and midnight has passed
+        for _ in range(5):  # the writer's thread does not run here; midnight has passed
             archive.writer.step()
     archive.close(is_orderly=True)
 
 
 async def test_a_league_whose_next_call_is_hours_away_is_there_at_once(tmp_path: Path) -> None:
-    """A budget pays for one of three calls at a start, and for the others 6 and 12 h later."""
+    """At the start the budget pays for one of three calls; the two other calls follow 6 and 12 h later."""
     web = Web()
     for league in LEAGUES:
         web.answers[odds_path(league)] = serving(events(offered(league, sport=league)))
@@ -74,7 +74,7 @@ async def test_a_league_whose_next_call_is_hours_away_is_there_at_once(tmp_path:
 
 
 async def test_a_service_archives_all_markets_that_its_sources_read(tmp_path: Path) -> None:
-    """At the end the archive has all of each board, without a gap, and the next life goes on after it."""
+    """At its end the archive has all entries of each board; the only gap is the stop between the runs."""
     text = f"{MARKETS}[archive]\npath = '{tmp_path / 'archive'}'\n"
     (tmp_path / "oddsboard.toml").write_text(text, "utf-8")
     lasts = []

@@ -1,4 +1,4 @@
-"""`check-program`: what it says of a program that speaks well, and of others."""
+"""The output of `check-program` for a program that follows the protocol, and for programs that do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def _checked(folder: Path, text: str, for_s: float = 10.0, **options: Any)
 
 
 async def test_it_says_what_would_be_shown_and_what_was_rejected(tmp_path: Path) -> None:
-    """Each match, each rejected match with the reason, and what the program says of itself."""
+    """The output has each match, each rejected match with the reason, and the program's own remarks."""
     text = """
 print("W! slow", file=sys.stderr, flush=True)
 listed(item("1"), item("2", "0.5"))
@@ -55,7 +55,7 @@ time.sleep(60)
     ],
 )
 async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, why: str) -> None:
-    """As the service would say it."""
+    """The output has the reason in the words that the service would use."""
     silence_s = 0.5 if "no line" in why else 5.0
     is_good, lines = await _checked(tmp_path, text, silence_s=silence_s)
     (ended,) = [line for line in lines if line.startswith("ended")]
@@ -81,7 +81,7 @@ async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, w
 async def test_a_program_of_which_nothing_would_be_shown_is_not_good(
     tmp_path: Path, said: str, told: str
 ) -> None:
-    """Though its lines are right; what it repeats is told once."""
+    """The check fails although the program's lines are valid; a repeated result is printed once."""
     is_good, lines = await _checked(tmp_path, f"{said}\ntime.sleep(60)", for_s=3.0)
 
     assert (False, 1) == (is_good, lines.count(told)), lines
@@ -89,7 +89,7 @@ async def test_a_program_of_which_nothing_would_be_shown_is_not_good(
 
 @pytest.mark.parametrize("price", ["2,50", "nan", "1e3", "-2", None, True])
 async def test_it_says_what_a_price_must_be(tmp_path: Path, price: Any) -> None:
-    """In the words of the protocol, not of the program that reads it."""
+    """The error uses the words of the protocol, not the words of the decoder."""
     _, lines = await _checked(tmp_path, f"listed(item('1', {price!r}))\nsys.exit(0)")
 
     assert (
@@ -99,7 +99,7 @@ async def test_it_says_what_a_price_must_be(tmp_path: Path, price: Any) -> None:
 
 
 async def test_it_says_what_markets_would_be_shown_and_which_nobody_asks_for(tmp_path: Path) -> None:
-    """Each with its prices; a bad market with what is allowed; kinds that are not read, counted."""
+    """Markets have their prices, a bad market what is allowed; kinds that are not read are counted."""
     markets = {
         "btts": {"yes": 1.8, "no": 2.0},
         "over_under:2.50": {"over": 1.9, "under": 1.9},
@@ -123,6 +123,6 @@ async def test_it_says_what_markets_would_be_shown_and_which_nobody_asks_for(tmp
 
 
 def test_options_that_cannot_work_are_an_error() -> None:
-    """Such as a command that there is not."""
+    """One such option is a command that does not exist."""
     with pytest.raises(ConfigError, match="command was 'no-such-program', which is no program"):
         ProgramCheck(type(OPTIONS)(kind="program", command=("no-such-program",)), 1.0, print)

@@ -26,7 +26,7 @@ Confirming = pytest.mark.parametrize(
 
 @contextlib.asynccontextmanager
 async def _polling(folder: Path, answer: Answer, wall: float) -> AsyncIterator[VirtualService]:
-    """Poll the file from that time on, until a first list and a confirmation of it have arrived."""
+    """Poll the file, with this wall clock at first, until a list and a confirmation of it have arrived."""
     async with configured(folder, config(), web=Web(answer), wall=wall) as service:
         await until(lambda: service.serving() == set(BOOKMAKERS))
         await service.confirmations(SITE, 2)
@@ -39,7 +39,7 @@ def _shown(service: VirtualService) -> set[int]:
 
 @Confirming
 async def test_clock_briefly_ahead_loses_no_match(tmp_path: Path, answer: Answer) -> None:
-    """All matches end, and are back when the clock is right, although the file has not changed."""
+    """All matches end; all are back when the clock is right, although the file has not changed."""
     async with _polling(tmp_path, answer, WALL) as service:
         before = _shown(service)
         service.clock.wall_shift_s = AHEAD_S
@@ -56,7 +56,7 @@ async def test_clock_briefly_ahead_loses_no_match(tmp_path: Path, answer: Answer
 
 @pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
 async def test_clock_an_hour_off_changes_nothing(tmp_path: Path, shift_s: float) -> None:
-    """No match ends by it, so no list is requested again (faults.md, C12)."""
+    """A wall clock that is an hour off ends no match, so no list is requested again (faults.md, C12)."""
     async with _polling(tmp_path, conditional(FILE, '"one"'), WALL) as service:
         version, payloads = service.snapshot.version, service.source(SITE).payloads.number
         for shift in (shift_s, 0.0):

@@ -1,4 +1,4 @@
-"""What a configuration of a cluster must have, and what a cluster does not have yet."""
+"""The keys that a cluster's configuration must have, and the settings that a cluster cannot have."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def _lines(folder: Path, text: str) -> list[str]:
 
 
 def test_a_cluster_may_have_budgets_and_other_markets(tmp_path: Path) -> None:
-    """Spent credits travel with a lease; `check-config` tells the roles."""
+    """The count of spent credits goes with a lease to its next holder; `check-config` prints the roles."""
     for text in (CONFIG, CONFIG + BUDGETED, CONFIG.replace('kind = "simulated"', MARKETS)):
         assert "cluster oddsboard: collector and replica" in _lines(tmp_path, text)
 
 
 def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plug-in whose plan has a budget and nothing to carry: each collector would spend it."""
+    """Each collector would spend the budget if a plug-in's plan cannot hand over what is spent."""
     monkeypatch.setattr(TheOddsApiPlan, "carried", Plan.carried)
 
     with pytest.raises(ConfigError, match=r"sources\.api has a budget of requests"):
@@ -56,7 +56,7 @@ def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: p
 
 
 def test_all_processes_must_have_the_same_markets(tmp_path: Path) -> None:
-    """A process with others is of another shape, and gets no board; without any it is that of 1X2 alone."""
+    """A process with other markets has another shape, and gets no board; by default the shape is 1X2's."""
     file = tmp_path / "cluster.toml"
     shapes = []
     for written in ('kind = "simulated"', MARKETS, MARKETS.replace("over_under", "btts")):
@@ -91,7 +91,7 @@ def test_all_processes_must_have_the_same_markets(tmp_path: Path) -> None:
     ids=["type", "scheme", "port", "number", "host", "query", "password", "prefix", "prefix type", "role"],
 )
 def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, change: tuple[str, str], told: str) -> None:
-    """With the key, what was found, without what may be a password, and what is allowed."""
+    """The error has the key, the found value without a possible password, and what is allowed."""
     with pytest.raises(ConfigError) as refused:
         _lines(tmp_path, CONFIG.replace(*change))
 

@@ -27,10 +27,10 @@ HOUR, DAY_S = 3600.0, 86_400.0
 CREDITS = 24
 LEAGUES = tuple(f"soccer_league_{number}" for number in range(12))
 DAYS = 6
-MIDNIGHT = DAY_S - WALL_0 % DAY_S  # virtual seconds until the first true midnight, three and a half hours
+MIDNIGHT = DAY_S - WALL_0 % DAY_S  # virtual seconds until the first true midnight (about 3.5 hours)
 
 Shifts = Sequence[tuple[float, float]]
-"""`(virtual seconds, error of the wall clock from then on)`, in order, from 0 on."""
+"""Pairs `(virtual seconds, error of the wall clock from that time on)`, in order, beginning with 0."""
 
 SHIFTS: dict[str, Shifts] = {
     "ahead for two hours": [(0, 0), (2 * DAY_S, 30 * DAY_S + 5 * HOUR), (2 * DAY_S + 2 * HOUR, 0)],
@@ -59,7 +59,7 @@ async def empty(scope: Scope, before: int) -> bytes:
 
 
 async def played(shifts: Shifts) -> ScopesStage:
-    """Run a plan of 24 credits a day with that wall clock."""
+    """Run a plan of 24 credits a day with a wall clock that has these errors."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
     stage = ScopesStage(KIND, empty, options)
     stage.clock.wall_shift_s = shifts[0][1]
@@ -79,9 +79,9 @@ def spent(stage: ScopesStage) -> list[int]:
 
 @pytest.mark.parametrize("case", SHIFTS)
 async def test_a_wrong_clock_neither_adds_nor_loses_credits(case: str) -> None:
-    """No true day uses more than its credits, whatever the clock shows, and once it is right none is lost.
+    """No true day uses more than its credits, whatever the clock shows; after a correction none is lost.
 
-    After an hour or three even that day has as many calls as any other, and later days 22 to 24.
+    The day of a correction within three hours has as many calls as any other; later days have 22 to 24.
     """
     days = spent(await played(SHIFTS[case]))
 
@@ -91,7 +91,7 @@ async def test_a_wrong_clock_neither_adds_nor_loses_credits(case: str) -> None:
 
 
 async def test_restart_adds_no_credits() -> None:
-    """The ledger outlives the actor: one that crashes at each call uses no more than a day's credits."""
+    """Spent credits outlive the actor: an actor that crashes at each call spends a day's credits."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
 
     async def crash(scope: Scope, before: int) -> bytes:
@@ -107,7 +107,7 @@ async def test_restart_adds_no_credits() -> None:
 
 
 async def test_wait_made_long_by_a_wrong_clock_ends_after_the_correction() -> None:
-    """If the clock is briefly back by hours, the wait does not last until that clock's midnight."""
+    """If the clock is hours behind for a short time, the wait does not last until that clock's midnight."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
     stage = ScopesStage(KIND, empty, options)
     plan = stage.schedule.plan
@@ -116,7 +116,7 @@ async def test_wait_made_long_by_a_wrong_clock_ends_after_the_correction() -> No
     async with supervised(stage.child):
         await anyio.sleep(MIDNIGHT - 60)
         stage.clock.wall_shift_s = -20 * HOUR
-        stage.context.refresh.set()  # the clock is read
+        stage.context.refresh.set()  # so the plan reads the clock
         await anyio.sleep(30)
         stage.clock.wall_shift_s = 0.0
         await anyio.sleep(30 + HOUR / 2)

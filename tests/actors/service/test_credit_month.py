@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(120)
 DAY_S = 86_400
 DAYS = 31
 PLAYED = {500: DAYS, 20_000: 8}
-"""Days that are played, by the credits of the month: with many of them a week shows all."""
+"""Days that are played, by the credits of the month: with many credits eight days are enough."""
 BEGIN = datetime(2026, 8, 1, tzinfo=UTC)  # a Saturday
 LEAGUES = tuple(f"soccer_league_{number:02}" for number in range(36))
 LISTED_AHEAD = timedelta(days=10)
@@ -45,7 +45,7 @@ Budget = pytest.mark.parametrize("a_month", [500, pytest.param(20_000, marks=pyt
 def kick_offs(league: str) -> tuple[datetime, ...]:
     """Return the kick-offs of a league: each weekend, and some evenings in between.
 
-    A weekend's are from 12:30 to 20:00 on both days, those of an evening at 18:45 or 20:00.
+    Kick-offs at a weekend are from 12:30 to 20:00 on both days, kick-offs in an evening at 18:45 or 20:00.
     """
     random = Random(league)
     found = []
@@ -78,7 +78,7 @@ def _slate(league: str, first: int, last: int) -> bytes:
 
 
 async def listed(league: Scope, before: int) -> bytes:
-    """Return the matches of a league that the API lists now: those of the next ten days."""
+    """Return the matches of a league that the API lists now: the matches of the next ten days."""
     del before
     at, times = _moment(anyio.current_time()), kick_offs(league)
     return _slate(league, bisect_left(times, at - LISTED_AFTER), bisect_left(times, at + LISTED_AHEAD))
@@ -90,7 +90,7 @@ def _moment(at_s: float) -> datetime:
 
 @cache
 def played(a_month: int) -> ScopesStage:
-    """Return the source after the days that are played of a month with that many credits."""
+    """Return the source after some days of a month that has so many credits."""
 
     async def play() -> ScopesStage:
         budget = a_month / DAYS
@@ -105,7 +105,7 @@ def played(a_month: int) -> ScopesStage:
 
 
 def intervals(stage: ScopesStage, *, near: bool) -> list[float]:
-    """Return the seconds between requests for a league, the first of which was made near a kick-off."""
+    """Return the seconds between requests for a league, the first being near (or far from) a kick-off."""
     return [
         later - earlier
         for league in LEAGUES
@@ -116,9 +116,9 @@ def intervals(stage: ScopesStage, *, near: bool) -> list[float]:
 
 @Budget
 def test_month_uses_nearly_all_of_its_credits_and_never_more(a_month: int) -> None:
-    """Of each UTC day and of the month, without errors."""
+    """The limits of each UTC day and of the month are kept, and no request fails."""
     stage = played(a_month)
-    days = Counter((BEGIN.timestamp() + at) // DAY_S for at, _ in stage.asked)  # rounded as the clock is
+    days = Counter((BEGIN.timestamp() + at) // DAY_S for at, _ in stage.asked)  # rounded like the clock
     status = stage.context.status
 
     assert max(days.values()) <= a_month / DAYS

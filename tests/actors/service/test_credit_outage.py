@@ -1,4 +1,4 @@
-"""The Odds API after an outage, in virtual time: when it is polled again, and the cost."""
+"""The Odds API after an outage, in virtual time: when it is polled again, and what that costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CATALOGUE = json.dumps([{"key": league, "active": True} for league in LEAGUES]).
 
 
 def out(since_s: float, until_s: float, error: TransportError) -> Script:
-    """Return answers that are valid except during that time."""
+    """Return answers that are valid except during the outage."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         del before
@@ -40,7 +40,7 @@ FAILED = TransportError("status was 502, must be 200", status=502)
 
 
 async def played(script: Script, seconds: float, credits_per_day: float | None) -> ScopesStage:
-    """Run a source of all football for that long."""
+    """Run a source of all football for so many seconds."""
     options = TheOddsApiOptions(
         kind=KIND.name, api_key=API_KEY, sports="football", credits_per_day=credits_per_day
     )
@@ -56,7 +56,7 @@ async def played(script: Script, seconds: float, credits_per_day: float | None) 
 async def test_list_of_sports_is_fetched_soon_after_an_outage(
     error: TransportError, credits_per_day: float | None
 ) -> None:
-    """Since it is free and needed first, it is fetched within ten minutes after an outage of any length."""
+    """The list of sports is free and needed first: it is fetched within ten minutes after any outage."""
     back = 12 * HOUR
     stage = await played(out(0, back, error), back + 600, credits_per_day)
 

@@ -1,7 +1,7 @@
-"""A month of The Odds API in a cluster whose collectors die, are cut off, and lose what they told.
+"""A month of The Odds API in a cluster whose collectors die, are cut off, and lose messages.
 
-Of each holder the real plan and schedule; the test is the shared server, which keeps what is told, and the
-network, which loses it on the way there or back. A holder has clocks of its own.
+Each holder of the source's lease has the real plan and schedule, and clocks of its own. The test plays the
+shared server, which keeps the sent state, and the network, which loses messages in either direction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAGUES = tuple(f"soccer_league_{number:02}" for number in range(36))
 
 
 class _Holder:
-    """A collector that has the source, on a machine that was started some time before."""
+    """A collector that has the source's lease, on a machine that was started some time before."""
 
     def __init__(self, month: _Month) -> None:
         self._month, self._started_s = month, month.random.uniform(0.0, 1e6)
@@ -40,7 +40,7 @@ class _Holder:
         return Instant(self._month.at - BEGIN + self._started_s, self._month.at)
 
     def beat(self) -> None:
-        """Tell the server, which may not get it, or whose answer may be lost."""
+        """Send the state of the schedule to the server; the message or the server's answer may be lost."""
         random, sent = self._month.random, self.now.mono
         told = msgspec.msgpack.encode(self.schedule.tell(self.now))
         if random.random() < 0.9:
@@ -49,14 +49,14 @@ class _Holder:
                 self.schedule.permit(sent + SILENT_S)
 
     def ask(self) -> float | None:
-        """Ask what is due; return the seconds until something else is, None if it dies meanwhile."""
+        """Send all requests that are due; return the seconds until the next, None if the holder dies."""
         schedule, month = self.schedule, self._month
         while (found := schedule.next(self.now)) is not None and found[1] <= 0:
             target, now = found[0], self.now
             before_s = schedule.plan.interval_s(target, now)
             schedule.begin(target, now)
             month.charge(target.scope)
-            if month.random.random() < 0.1:  # it dies before the answer
+            if month.random.random() < 0.1:  # the holder dies before the answer comes
                 month.expect(target.scope, before_s)
                 return None
             kick_offs = [int(month.at + month.random.uniform(0, 5) * DAY_S) for _ in range(3)]
@@ -67,7 +67,7 @@ class _Holder:
 
 
 class _Month:
-    """What was charged on each UTC day, and what was asked before it was due."""
+    """The requests charged on each UTC day, and the requests that were made before they were due."""
 
     def __init__(self, seed: int, a_month: float) -> None:
         self.random, self.at = Random(seed), BEGIN
@@ -85,11 +85,11 @@ class _Month:
             self.early.append((scope, due - self.at))
 
     def expect(self, scope: Scope, interval_s: float) -> None:
-        """Note when a league is due, as far as is known now: other answers may change the plan a little."""
+        """Note when a league is due as known now; other leagues' answers may change the plan a little."""
         self._due[scope] = interval_s / 2, self.at + interval_s
 
     def _take_over(self, cut_off: _Holder | None) -> _Holder:
-        """Have another go on, when the old one may no longer ask, if it is not dead but cut off."""
+        """Start a new holder when the old one may not ask any more; until then a cut-off one still asks."""
         until = self.at + SILENT_S
         while cut_off is not None and self.random.random() < 0.5 and self.at < until:
             self.at += self.random.uniform(0.0, CYCLE_S)
@@ -122,7 +122,7 @@ class _Month:
 @pytest.mark.parametrize("a_month", [500, pytest.param(5000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", range(3))
 def test_take_overs_spend_no_more_than_the_plan_allows(a_month: float, seed: int) -> None:
-    """Neither a UTC day nor the month exceeds its credits, and nothing is asked early."""
+    """Each UTC day and the month stay within their credits, and no request is made early."""
     month = _Month(seed, a_month)
     month.live()
 

@@ -1,4 +1,4 @@
-"""`check-config` on a configuration that is valid: what it warns of, and what it never prints."""
+"""`check-config` on a configuration that is valid: its warnings, and the secrets that it never prints."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _bookmaker(number: int, more: str = "") -> str:
 def test_where_others_reach_the_board_the_sources_are_named(
     tmp_path: Path, bind: str, sources: str, *, is_told: bool
 ) -> None:
-    """Each but the simulated ones, which need no terms; loopback and Unix sockets are for this machine."""
+    """A warning names all real sources, if the address can be reached from outside this machine."""
     told = (
         f"warning: others can reach {bind}; unless their terms say more,"
         " the prices of csv are for your own use (docs/sources.md)"
@@ -87,7 +87,7 @@ def test_where_others_reach_the_board_the_sources_are_named(
 def test_rules_without_a_consensus_are_named(
     tmp_path: Path, bookmakers: str, expected: dict[str, str]
 ) -> None:
-    """Neither a second bookmaker of a company nor collected prices count; a reference needs no others."""
+    """A company's second bookmaker and collected prices do not count; a reference needs no others."""
     receiver = '[receivers.phone]\nkind = "ntfy"\nurl = "https://ntfy.sh/topic"\n'
     rules = [f'[[alert]]\nname = "{name}"\nto = ["phone"]\n{keys}\n' for name, keys in RULES.items()]
     lines = _lines(tmp_path, "".join([WORLD, _bookmaker(1), bookmakers, receiver, *rules]))
@@ -101,7 +101,7 @@ def test_rules_without_a_consensus_are_named(
 
 @pytest.mark.parametrize(("other", "near"), [("unibet_fr", "; did you mean 'pinnacle'?"), ("pinnacle", "")])
 def test_unknown_key_and_cost_are_warned_of(tmp_path: Path, other: str, near: str) -> None:
-    """With the nearest key that no other bookmaker has, and the credits of a day."""
+    """The warnings have the nearest key that no other bookmaker has, and the credits of a day."""
     lines = _lines(tmp_path, config(["soccer_epl"], ["pinacle", other], poll_interval_s=20.0))
 
     assert [

@@ -53,7 +53,7 @@ def _file() -> Answer:
 
 
 def _five() -> Answer:
-    """Return an API with a third match, of other teams of these clubs."""
+    """Return an API that lists a third match, between other teams of these clubs."""
     five = FiveDollarFootball(lambda: WALL_0 + anyio.current_time())
     five.add(7001, "Leeds", "Hull City", start=KICK_OFF)
     five.add(7002, "Manchester United", "Tottenham", start=KICK_OFF)
@@ -69,7 +69,7 @@ def _five() -> Answer:
 async def test_matches_of_all_three_venues_stand_in_one_row(
     tmp_path: Path, text: str, first: Callable[[], Answer], alone: list[list[str]]
 ) -> None:
-    """Each with its own spelling of the clubs and label of the league; other teams stay alone."""
+    """Each venue has its own spelling of clubs and league; other teams of these clubs stay alone."""
     async with configured(tmp_path, text, web=_week(first())) as service:
         await pass_to(60.0)
         fixtures = msgspec.json.decode((await service.get("/api/v2/fixtures")).body)["fixtures"]

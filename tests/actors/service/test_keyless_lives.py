@@ -1,6 +1,6 @@
-"""Random lives of the venues without a key: the board is what an independent reading of them vouches for.
+"""Random lives of the venues without a key: the board shows what an independent reading of them confirms.
 
-10,000 of each: `scripts/keyless-lives`.
+`scripts/keyless-lives` runs 10,000 lives of each venue.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from tests.support.simulation.venue_machine import MACHINES, live
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_board_is_what_the_venue_vouches_for(name: str) -> None:
-    """Through random changes and failures."""
+    """The board stays right through random changes and failures."""
     live(name, 10)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_board_is_what_the_venue_vouches_for_in_many_lives(name: str, *, is_whole: bool) -> None:
-    """The same with more."""
+    """The board stays right in more lives than in the test above."""
     live(name, 100 if is_whole else 50)

@@ -1,4 +1,4 @@
-"""The file of links by hand, read again while the service runs."""
+"""The service reads the file of manual links again while it runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTED = 'home = "Leeds"\naway = "Hull"\nday = 2026-08-15\n'
 
 
 class Made(list[Overrides]):
-    """What linkers were made by, in order."""
+    """The overrides from which linkers were made, in order."""
 
     def __init__(self, file: Path) -> None:
         settings = Settings(ServerSettings(), BoardRules(), {}, {}, links=LinksSettings(str(file)))
@@ -39,7 +39,7 @@ class Made(list[Overrides]):
 
 
 def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None:
-    """A bad one is one line in the log, and no events are linked again."""
+    """A bad file is one line in the log, and does not link the events again."""
     file = tmp_path / "links.toml"
 
     async def run() -> Made:
@@ -67,7 +67,7 @@ def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None
 
 
 def _read_again(file: Path, *texts: str) -> tuple[list[str], list[str | None]]:
-    """Start with the first text, have the others read in turn; return the log and all warnings."""
+    """Start with the first text, then read the other texts in turn; return the log and all warnings."""
     write = partial(file.write_text, encoding="utf-8")
     write(texts[0])
     links = LinksSettings(str(file))
@@ -89,7 +89,7 @@ def _read_again(file: Path, *texts: str) -> tuple[list[str], list[str | None]]:
 
 @pytest.mark.parametrize("text", ["", "# all gone", OTHER, MUST, OTHER + MUST])
 def test_a_file_without_any_decision_that_held_is_refused(tmp_path: Path, text: str) -> None:
-    """As a broken one: it is half-written, or another file; `/health` warns until a good one is read."""
+    """Such a file may be half-written, or another file; `/health` warns until a good file is read."""
     file = tmp_path / "links.toml"
 
     assert (["rejected", "replaced"], [None, REFUSED, None]) == _read_again(file, GOOD, text, GOOD + MUST)
@@ -109,12 +109,12 @@ def test_a_file_without_any_decision_that_held_is_refused(tmp_path: Path, text: 
     ],
 )
 def test_a_file_that_keeps_or_corrects_a_decision_is_taken(tmp_path: Path, before: str, after: str) -> None:
-    """So is one that says that there are none on purpose."""
+    """A file that says `none = true` is accepted as well."""
     assert (["replaced"], [None, None]) == _read_again(tmp_path / "links.toml", before, after)
 
 
 def test_an_empty_file_at_the_start_is_taken_with_a_warning(tmp_path: Path) -> None:
-    """Nothing held before that could hold on; the warning ends with a file that says something."""
+    """No earlier decisions are there to keep; the warning ends with a file that has decisions."""
     found = _read_again(tmp_path / "links.toml", "", "", GOOD)
 
     assert (["empty", "replaced", "replaced"], [EMPTY, EMPTY, None]) == found

@@ -1,4 +1,4 @@
-"""What kind of offer a bookmaker's prices are, as its kind of source says."""
+"""The kind of offer that a bookmaker's prices are, given by its kind of source."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _offers(settings: Settings) -> dict[str, Offer]:
     ],
 )
 def test_bookmakers_of_the_examples_are_what_they_are(example: str, offers: list[Offer]) -> None:
-    """In the order of the configuration."""
+    """The kinds of offer are listed in the order of the configuration."""
     settings = load(ROOT / "config" / f"{example}.toml", KEYS)
 
     assert offers == [*_offers(settings).values()]
@@ -57,7 +57,7 @@ def test_bookmakers_of_the_examples_are_what_they_are(example: str, offers: list
     ],
 )
 def test_options_may_include_fees(tmp_path: Path, old: str, new: str, fees: Fees) -> None:
-    """Prices of a prediction market are before its fee unless they are wanted after it."""
+    """Prices of a prediction market are without its fee unless the option `after_fees` is set."""
     file = tmp_path / "mine.toml"
     file.write_text(polymarket.CONFIG.replace(old, new, 1), "utf-8")
 
@@ -65,7 +65,7 @@ def test_options_may_include_fees(tmp_path: Path, old: str, new: str, fees: Fees
 
 
 def test_a_commission_is_never_included(tmp_path: Path) -> None:
-    """A bookmaker that has one is configured so, whatever its kind of source is."""
+    """A bookmaker takes a commission if its configuration says so, whatever its kind of source is."""
     text = (ROOT / "config" / "default.toml").read_text("utf-8")
     file = tmp_path / "mine.toml"
     file.write_text(text.replace("[bookmakers.alder]", "[bookmakers.alder]\ncommission = 0.02"), "utf-8")
@@ -75,7 +75,7 @@ def test_a_commission_is_never_included(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("example", ["live", "live-accounts", "live-keyless", "the_odds_api"])
 def test_examples_of_live_prices_bound_the_ages_of_legs(example: str) -> None:
-    """An older price may be gone when the bet is made, and two old ones make surebets by chance."""
+    """An older price may be gone when the bet is made, and two old prices can make a surebet by chance."""
     surebets = load(ROOT / "config" / f"{example}.toml", KEYS).surebets
 
     assert (120.0, 60.0) == (surebets.max_age_s, surebets.max_skew_s)
@@ -83,7 +83,7 @@ def test_examples_of_live_prices_bound_the_ages_of_legs(example: str) -> None:
 
 @pytest.mark.parametrize("example", ["live-accounts", "the_odds_api", "betfair"])
 def test_exchanges_of_the_examples_have_a_commission(example: str) -> None:
-    """Without it surebets would be shown that lose."""
+    """Without the commission, surebets that lose money would be shown."""
     settings = load(ROOT / "config" / f"{example}.toml", KEYS)
 
     assert {0.05} == {

@@ -1,4 +1,4 @@
-"""The log of an outage of a source, whole: one line down and one line up, with counts."""
+"""The whole log of an outage of a source: one line for its start and one for its end, with counts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def _log_of_an_outage(folder: Path, poll_interval_s: float) -> list[dict[s
 
 @pytest.mark.parametrize("poll_interval_s", [10.0, 60.0])
 async def test_outage_of_many_lists_is_four_lines(poll_interval_s: float, tmp_path: Path) -> None:
-    """The source is down, then up; its prices are withdrawn, then back: each is one line."""
+    """The lines are: source down, its prices withdrawn, source up, its prices back."""
     lines = await _log_of_an_outage(tmp_path, poll_interval_s)
 
     named = {"bookmakers": sorted(KEYS), "source": "api"}

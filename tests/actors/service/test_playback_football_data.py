@@ -43,7 +43,7 @@ class Expectation:
         self._ids: dict[tuple[str, str, str, str], str] = {}
 
     def advance(self, body: bytes, at: float) -> dict[BookmakerId, list[Offer]]:
-        """Advance to the next file: unchanged content keeps its time, other content has the file's."""
+        """Advance to the next file: unchanged content keeps its time, new content has the file's time."""
         listed = {name: offers(body, code) or [] for name, code in BOOKMAKERS.items()}
         before = self.shown
         self.shown = {
@@ -69,7 +69,7 @@ def _recorded_at(path: Path) -> float:
 
 
 def _hand_out(web: Web, path: Path) -> None:
-    """Serve that file from now on, with ETag and Last-Modified."""
+    """Serve this file from now on, with ETag and Last-Modified."""
     modified = datetime.strptime(path.stem, "%Y-%m-%dT%H%M%SZ").strftime("%a, %d %b %Y %H:%M:%S GMT")  # noqa: DTZ007
     web.answer = conditional(path.read_bytes(), f'"{path.stem}"', headers={"Last-Modified": modified})
 
@@ -97,7 +97,7 @@ async def _accepted(board: VirtualService) -> Snapshot:
 
 @pytest.mark.long
 async def test_recorded_downloads_in_order(tmp_path: Path) -> None:
-    """After each file the board shows exactly its content, with a new version only if that changed."""
+    """After each file the board shows exactly its content, in a new version only if content changed."""
     stub, *files = football_data("fixtures")
     expected, web = Expectation(), Web()
     _hand_out(web, stub)
@@ -136,7 +136,7 @@ def _check_content(
 def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]) -> None:
     """Check that each commit is one version more, and is the version of a view that changed.
 
-    A last one of the fixtures may say that the linker has looked at all.
+    A last commit may only say that the linker has looked at all events.
     """
     old, new = _view_versions(before), _view_versions(after)
     linked = {fixtures_of(after).version(FixtureView(ViewKind.FIXTURES))} - {before.version}

@@ -47,15 +47,15 @@ def leagues() -> dict[str, bytes]:
 def everything() -> dict[str, bytes]:
     """Return every recorded list of matches: other sports, the leagues, and matches in play.
 
-    Two matches occur in the list of another call as well, with other prices; that list comes first, so that
-    the prices of their league count.
+    The list of another call has two of these matches, with other prices; that list comes first, so that
+    the prices in the list of the league count.
     """
     (in_play,), (other,) = the_odds_api("in_play*"), the_odds_api("*/data_sports_keys.json")
     return {OTHER: other.read_bytes(), **leagues(), "soccer_in_play": in_play.read_bytes()}
 
 
 def serve(web: Web, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
-    """Have the site answer with these bodies, by sport; by default with a Date at which none lags."""
+    """Have the site answer with these bodies, by sport; the default Date is one at which no price lags."""
     for sport, body in answers.items():
         web.answers[api.odds_path(sport)] = serving(body, headers=headers or api.dated(body))
 
@@ -97,14 +97,14 @@ def shown(board: VirtualService, key: str) -> dict[str, api.Row]:
 
 
 def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
-    """Return what it must show after these answers, by the simple parser."""
+    """Return what the board must show of the bookmaker after these answers, by the simple parser."""
     return {
         match_id: row for body in answers.values() for match_id, row in api.plain_rows(body, key).items()
     }
 
 
 def lists(board: VirtualService, sport: str) -> dict[BookmakerId, ListState]:
-    """Return the list of that sport of each bookmaker that has one."""
+    """Return the list that each bookmaker has of that sport, if any."""
     books, scope = board.snapshot.books, Scope(sport)
     return {name: book.lists[scope] for name, book in books.items() if scope in book.lists}
 
@@ -157,7 +157,7 @@ async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -
 
 
 async def test_both_recorded_errors_are_counted_by_their_reason(tmp_path: Path) -> None:
-    """Errors with status 200 put nothing on the board; bookmakers have the titles of the good answers."""
+    """Errors with status 200 put nothing on the board; bookmakers have the titles from the good answers."""
     answers = {EPL: leagues()[EPL]}
     titles = {
         api.bookmaker_id(lines["key"]): lines["title"]

@@ -26,7 +26,7 @@ REFUSED = TransportError("refused")
 
 
 def _wrapped(plan: Plan) -> Plan:
-    """Return the plan of a plug-in as the service sees it."""
+    """Return a plug-in's plan in the wrapper that the service puts around it."""
 
     def unused(*_: object) -> Any:
         raise AssertionError
@@ -121,7 +121,7 @@ def test_machine_with_a_time_that_is_not_a_number_is_refused() -> None:
 
 
 def test_a_generator_that_does_not_end_is_a_crash() -> None:
-    """After so much work the actor crashes, and its payload is set aside at the second time."""
+    """After 0.01 s of work the step raises EndlessError."""
 
     def endless(*_: object) -> Sliced[Any]:
         while True:
@@ -138,7 +138,7 @@ def test_a_generator_that_does_not_end_is_a_crash() -> None:
 
 
 def test_a_plan_that_names_ever_new_scopes_is_a_crash() -> None:
-    """The board remembers each: a plan has to use them again."""
+    """The board remembers each scope, so a plan has to use its scopes again."""
     inner = ScriptedPlan(())
     plan = _wrapped(inner)
     for first in range(0, MAX_SCOPES, 1000):
@@ -151,7 +151,7 @@ def test_a_plan_that_names_ever_new_scopes_is_a_crash() -> None:
 
 
 def test_a_plan_of_endless_targets_is_a_crash() -> None:
-    """A generator in place of a tuple is not read to its end."""
+    """If a plan gives a generator in place of a tuple, the generator is not read to its end."""
     plan = _answering("targets", (Target(Scope(str(number)), "http://x") for number in count()))
 
     with pytest.raises(ValueError, match="its plan has named more than 20000 scopes"):

@@ -57,7 +57,7 @@ async def test_one_poison_of_each_bookmaker_quarantines_none(tmp_path: Path) -> 
 
 
 async def test_poisoned_list_is_requested_again() -> None:
-    """Its entries are removed at once, and its source is asked again long before the next poll."""
+    """The list's entries are removed at once, and its source is asked again long before the next poll."""
     service = ScriptedService("alder", "birch", poll_interval_s=3600.0, stale_after_s=7200.0)
     async with running(service):
         await pass_to(5)
@@ -73,7 +73,7 @@ async def test_poisoned_list_is_requested_again() -> None:
 
 
 async def test_second_poison_within_a_minute_quarantines_that_bookmaker(tmp_path: Path) -> None:
-    """Only that bookmaker is quarantined for 60 s, with a reason, and readmitted after that."""
+    """Only that bookmaker is quarantined for 60 s, with a reason, and is readmitted after that."""
     async with simulated(tmp_path) as service:
         with capture_logs() as logs:
             _poisoned(service, BIRCH)

@@ -1,4 +1,4 @@
-"""What a confirmation by a source covers: its prices, or only the file that contains them."""
+"""The things that a source's confirmation confirms: its prices, or only the file that contains them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ key = "B365"
 
 
 def test_only_football_data_has_collected_prices() -> None:
-    """football_data's publisher collects prices about twice a week; other kinds deliver present ones.
+    """The publisher collects prices about twice a week; other kinds of source deliver present prices.
 
-    What a table has, its options say.
+    Whether a table's prices are collected is an option of the table.
     """
     polled = [kind for kind in BUILT_IN.values() if isinstance(kind, PolledKind)]
 
@@ -38,7 +38,7 @@ def test_only_football_data_has_collected_prices() -> None:
 
 
 def test_a_program_has_the_prices_of_its_table(tmp_path: Path) -> None:
-    """They are live unless the table says otherwise."""
+    """The program's prices are live unless its table in the configuration says otherwise."""
     config = tmp_path / "programs.toml"
     table = """
 [sources.{name}]

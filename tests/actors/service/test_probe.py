@@ -1,4 +1,4 @@
-"""`probe`: what it says of venues that answer as expected, and of others."""
+"""The output of `probe` for venues that answer as expected, and for venues that do not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def _probed(kind: str, answer: Answer) -> tuple[bool, list[str], Web]:
 
 
 def _changed(answer: Answer, old: bytes, new: bytes) -> Answer:
-    """Return the answers of a venue that says something another way."""
+    """Return the answers of a venue in which one name or value is replaced by another."""
 
     async def changed(request: httpx2.Request) -> httpx2.Response:
         response = await answer(request)
@@ -97,7 +97,7 @@ async def test_a_venue_that_answers_as_expected_is_good(kind: str, steps: int, s
     ],
 )
 async def test_a_venue_that_has_changed_is_not_good(kind: str, old: bytes, new: bytes, said: str) -> None:
-    """What is another name or type is said in the words of the decoder."""
+    """An unexpected name or type is reported in the words of the decoder."""
     is_good, lines, _ = await _probed(kind, _changed(_venues()[kind], old, new))
 
     assert not is_good
@@ -118,7 +118,7 @@ async def test_a_venue_that_has_changed_is_not_good(kind: str, old: bytes, new: 
     ],
 )
 async def test_an_answer_that_is_none_takes_one_line(kind: str, answer: Answer, said: str) -> None:
-    """Also without a network: nothing more is asked, and the line says what that may mean."""
+    """No further request is made, and the line says what the answer, or no answer, may mean."""
     is_good, lines, web = await _probed(kind, answer)
     (line,) = lines
 
@@ -129,7 +129,7 @@ async def test_an_answer_that_is_none_takes_one_line(kind: str, answer: Answer, 
 
 @pytest.mark.parametrize("kind", ["polymarket", "azuro"])
 async def test_a_venue_without_matches_is_not_good(kind: str) -> None:
-    """Nothing can be said of prices that do not come."""
+    """Without any match, `probe` cannot check the prices."""
     venue = polymarket.Polymarket() if kind == "polymarket" else azuro.Azuro()
 
     is_good, lines, _ = await _probed(kind, venue.answer)
@@ -150,13 +150,13 @@ async def test_a_venue_without_matches_is_not_good(kind: str) -> None:
     ],
 )
 def test_a_kind_that_cannot_be_asked_says_why(kind: str, why: str) -> None:
-    """And what to do instead."""
+    """The error also says what to do instead, if there is a way."""
     with pytest.raises(ConfigError, match=why):
         source_to_probe(load(EXAMPLE), kind)
 
 
 def test_an_address_replaces_all_of_a_source(tmp_path: Path) -> None:
-    """The options of the configuration stay."""
+    """The given address replaces all addresses of the source; its other options stay as configured."""
     file = tmp_path / "mine.toml"
     file.write_text(EXAMPLE.read_text("utf-8").replace("min_stake = 10.0", "min_stake = 7.0"), "utf-8")
 
@@ -171,7 +171,7 @@ def test_an_address_replaces_all_of_a_source(tmp_path: Path) -> None:
 
 @pytest.mark.real_time
 async def test_a_table_is_shown_with_its_markets(tmp_path: Path) -> None:
-    """The first matches with each of their markets, and what could not be read of them."""
+    """The output has the first matches with each of their markets, and what could not be read of them."""
     file, config, lines = tmp_path / "odds.csv", tmp_path / "odds.toml", list[str]()
     file.write_text(
         "home,away,start,1,X,2,over,under,line\n"

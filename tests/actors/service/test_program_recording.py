@@ -1,4 +1,4 @@
-"""Recording and replaying a program: the board of the replay is that of the service."""
+"""Recording and replaying a program: the replay's board equals the service's board."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _shown(snapshot: Snapshot) -> dict[str, float]:
 async def test_a_replay_shows_what_the_service_showed(
     tmp_path: Path, on_exit: str, left: dict[str, float]
 ) -> None:
-    """Up to the end of a process whose line cannot be read, and without the secrets of the program."""
+    """The recording ends after a line that cannot be read, and has no secrets of the program."""
     script, config, out = tmp_path / "program.py", tmp_path / "own.toml", tmp_path / "out"
     script.write_text(PRELUDE + PROGRAM, "utf-8")
     config.write_text(CONFIG.format(python=sys.executable, script=script, on_exit=on_exit), "utf-8")
@@ -68,7 +68,7 @@ async def test_a_replay_shows_what_the_service_showed(
             await tasks.start(system.supervisor.run)
             while not system.status.sources[settings.bookmakers[MINE].source].failures_total:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
-            while _shown(system.published.newest) != left:  # noqa: ASYNC110 - of another process
+            while _shown(system.published.newest) != left:  # noqa: ASYNC110 - a program in another process
                 await anyio.sleep(0.01)
             await system.supervisor.stop()
             tasks.cancel_scope.cancel()

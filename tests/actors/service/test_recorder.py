@@ -52,7 +52,7 @@ def _settings(folder: Path, text: str = KEYED) -> Settings:
 
 
 async def test_every_payload_is_readable_at_once(tmp_path: Path) -> None:
-    """While the recorder runs, the file is as after a crash; afterwards it has its end."""
+    """While the recorder runs, the file reads as after a crash; later the file has its end mark."""
     payloads = [received(b"one", 1.0).payload, received(b"", 2.0, status=304).payload]
     file = tmp_path / "new" / "feed.rec.zst"
     with Recorder.open(tmp_path / "new", _settings(tmp_path), VirtualClock()) as recorder:
@@ -68,7 +68,7 @@ async def test_every_payload_is_readable_at_once(tmp_path: Path) -> None:
 
 
 async def test_header_has_what_a_replay_needs(tmp_path: Path) -> None:
-    """Kind, options, bookmakers with their place in the configuration, and the expiry."""
+    """The header has kind, options, expiry, and bookmakers with their place in the configuration."""
     with Recorder.open(tmp_path / "out", _settings(tmp_path), VirtualClock()):
         pass
     header = read((tmp_path / "out" / "feed.rec.zst").read_bytes())[0]
@@ -100,7 +100,7 @@ async def test_no_secret_is_recorded(tmp_path: Path) -> None:
 
 
 async def test_older_recording_is_not_changed(tmp_path: Path) -> None:
-    """The recorder refuses before it has made any file."""
+    """The recorder refuses the folder before it has made any file."""
     settings = _settings(tmp_path)
     (tmp_path / "feed.rec.zst").write_bytes(b"older")
 
@@ -171,7 +171,7 @@ def _recordings(folder: Path) -> list[str]:
 
 
 async def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
-    """On a full disk the recorder refuses; with space again the next one may begin."""
+    """On a full disk the recorder refuses; when there is space again, the next recording may begin."""
     settings = _settings(tmp_path)
 
     with (

@@ -1,4 +1,4 @@
-"""The Odds API refuses one of the markets that the configuration names: told once, and the others go on."""
+"""The Odds API refuses one of the configured markets: one log line, and the other markets go on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMED = "Markets not supported by this endpoint: spreads"
 
 
 def refusing(bad: str, message: str) -> Answer:
-    """Return answers with the markets that a request asks for, or the refusal of `bad`."""
+    """Return answers with the markets that a request asks for, or a refusal if they include `bad`."""
     offered = {
         "h2h": market("Home", "Away", (1.9, 3.4, 4.2)),
         "totals": totals((2.5, 1.9, 1.95)),
@@ -53,18 +53,18 @@ def refusals(logs: list[Any]) -> list[tuple[str, str]]:
 
 
 def troubles(logs: list[Any]) -> set[str]:
-    """Return which other trouble was logged of a source."""
+    """Return the other kinds of trouble that were logged for a source."""
     wanted = {"source.down", "source.recovered", "scope.lost", "scope.recovered", "bookmaker.lost"}
     return {line["event"] for line in logs} & wanted
 
 
 def published(service: VirtualService) -> set[str]:
-    """Return the kinds of market of the lists that bookmakers published."""
+    """Return the kinds of market in the lists that bookmakers published."""
     return {match.market.kind for batch in service.published for match in batch.matches}
 
 
 async def test_refused_market_is_told_once_and_the_others_go_on(tmp_path: Path) -> None:
-    """One line at level error, no outage, and within half a second a request for the others."""
+    """The log has one line at level error and no outage; within 0.5 s the other markets are asked for."""
     web = Web(refusing("spreads", NAMED))
     with capture_logs() as logs:
         async with configured(tmp_path, config(LEAGUES, [KEY], markets=[*ALL_MARKETS]), web=web) as service:
@@ -83,7 +83,7 @@ async def test_refused_market_is_told_once_and_the_others_go_on(tmp_path: Path) 
 
 
 async def test_refusals_in_a_row_are_no_outage(tmp_path: Path) -> None:
-    """Two are needed until it is known which market is refused, if that is the first."""
+    """If the first market is refused and not named, two refusals are needed to find out which one it is."""
     web = Web(refusing("h2h", "bad market"))
     with capture_logs() as logs:
         text = config(LEAGUES[:1], [KEY], markets=[*ALL_MARKETS])
@@ -98,7 +98,7 @@ async def test_refusals_in_a_row_are_no_outage(tmp_path: Path) -> None:
 
 
 async def test_refusal_of_the_only_market_is_an_outage(tmp_path: Path) -> None:
-    """There is nothing to go on with: it stays a failure of the source."""
+    """No other market is left to ask for, so the refusal stays a failure of the source."""
     web = Web(refusing("h2h", "Markets not supported by this endpoint: h2h"))
     with capture_logs() as logs:
         async with configured(tmp_path, config(LEAGUES, [KEY]), web=web):

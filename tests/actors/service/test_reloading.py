@@ -1,4 +1,4 @@
-"""SIGHUP: what of a configuration that was read again is applied, what is said, and what stays."""
+"""SIGHUP reads the configuration again: which keys are applied, which are not, and the line in the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ to = ["phone"]
 
 """
 CLUSTER = '[cluster]\nurl = "redis://127.0.0.1:9"\n[board]'
-# What is replaced in the valid configuration, by what, the keys that are applied, those that are not.
+# The replaced part of the valid configuration, the new part, the keys applied, the keys not applied.
 CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
     "nothing": ("", "", [], []),
     "a comment": ("[board]", "# new\n[board]", [], []),
@@ -57,7 +57,7 @@ CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
 
 
 class Service:
-    """A service that runs a configuration, and notes what is done with it when it is read again."""
+    """A service that runs a configuration, and notes the calls that are made when it is read again."""
 
     def __init__(self, folder: Path, text: str = VALID) -> None:
         self.path, self.read, self.links_hold = folder / "mine.toml", 0, True
@@ -73,7 +73,7 @@ class Service:
         return self.links_hold
 
     async def hung_up(self, text: str) -> list[dict[str, Any]]:
-        """Write another configuration, and return what is logged when it is read."""
+        """Write another configuration, have it read, and return the log."""
         self.path.write_text(text, "utf-8")
         with capture_logs() as logs:
             await self.reload.again()
@@ -84,7 +84,7 @@ class Service:
 async def test_what_is_applied_and_what_needs_a_restart_is_named_in_one_line(
     tmp_path: Path, case: str
 ) -> None:
-    """By key, without a value; the file of links is read again. What is not applied is named each time."""
+    """The line has keys without values, always also those not applied; the file of links is read again."""
     old, new, applied, needs_restart = CHANGES[case]
     service, text = Service(tmp_path), VALID.replace(old, new, 1) if old else VALID
 
@@ -98,7 +98,7 @@ async def test_what_is_applied_and_what_needs_a_restart_is_named_in_one_line(
 
 
 async def test_in_a_cluster_what_all_processes_share_needs_a_restart(tmp_path: Path) -> None:
-    """Of all of them. Limits are each process's own."""
+    """All processes need that restart. Limits are each process's own, and are applied."""
     text = VALID.replace("[board]", CLUSTER)
     service = Service(tmp_path, text)
 
@@ -111,7 +111,7 @@ async def test_in_a_cluster_what_all_processes_share_needs_a_restart(tmp_path: P
 
 @pytest.mark.parametrize(("first", "then"), [("error", "info"), ("info", "error")])
 async def test_the_line_is_shown_at_the_lower_of_two_levels(tmp_path: Path, first: str, then: str) -> None:
-    """The new level holds after it."""
+    """The log level for this line is the lower one; then the new level is set."""
     text = VALID.replace("[server]", f'[server]\nlog_level = "{first}"')
     service = Service(tmp_path, text)
 
@@ -122,7 +122,7 @@ async def test_the_line_is_shown_at_the_lower_of_two_levels(tmp_path: Path, firs
 
 @pytest.mark.parametrize("broken", ["[sources.feed", VALID.replace("= 900", "= 0"), ""])
 async def test_a_broken_configuration_changes_nothing(tmp_path: Path, broken: str) -> None:
-    """The line says what is wrong, and not even the file of links is read."""
+    """The log line says what is wrong, and not even the file of links is read."""
     service = Service(tmp_path)
 
     (line,) = await service.hung_up(broken)
@@ -132,7 +132,7 @@ async def test_a_broken_configuration_changes_nothing(tmp_path: Path, broken: st
 
 
 async def test_a_broken_file_of_links_is_told_by_its_own_line(tmp_path: Path) -> None:
-    """Which `/health` repeats, as before; nothing else changes."""
+    """The reload itself then logs no line and applies nothing."""
     links = tmp_path / "links.toml"
     text = VALID.replace("[board]", f"[links]\nfile = {str(links)!r}\n[board]")
     service = Service(tmp_path, text)
@@ -150,7 +150,7 @@ async def test_a_broken_file_of_links_is_told_by_its_own_line(tmp_path: Path) ->
 async def test_another_file_of_links_needs_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The decisions that hold do until then, whatever becomes of their file; a broken one is told."""
+    """The present decisions stay until the restart, and no file is read; a broken new file is reported."""
     monkeypatch.chdir(tmp_path)
     service = Service(tmp_path)
 
@@ -163,7 +163,7 @@ async def test_another_file_of_links_needs_a_restart(
 
 
 def test_the_order_of_bookmakers_is_one_of_the_lists(tmp_path: Path) -> None:
-    """Lists are in that order."""
+    """The order of bookmakers is a difference between two configurations, since lists are in that order."""
     path = tmp_path / "mine.toml"
     texts = [VALID + TWIN, VALID.replace(BOOKMAKER, f"{TWIN}{BOOKMAKER}")]
     found = []
@@ -175,7 +175,7 @@ def test_the_order_of_bookmakers_is_one_of_the_lists(tmp_path: Path) -> None:
 
 
 async def test_receivers_are_replaced_but_not_their_queue(tmp_path: Path) -> None:
-    """A service that began without receivers delivers nothing before it is started again."""
+    """A service that began without receivers delivers no alerts before it is started again."""
     receiver = '[receivers.me]\nkind = "slack"\nurl = "https://h.example/PRIVATE"\n'
     with_one = VALID.replace("[sources.feed]", f"{receiver}[sources.feed]")
     service = Service(tmp_path, with_one)

@@ -1,4 +1,4 @@
-"""Replays of recordings: the board at each time, equal in every replay."""
+"""Replays of recordings: the board at each time, which is the same in every replay."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _recorded(folder: Path, *records: Recorded, bookmakers: Sequence[RecordedBoo
 
 
 ENDING = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
-"""Of one of its two matches the kick-off was 1,600 s before the start."""
+"""A file with two matches; the kick-off of one match was 1,600 s before the start."""
 OF_30_S: dict[str, Any] = {"list_id": "a", "stale_after_s": 30.0}
 LONG: dict[str, Any] = {"list_id": "a", "stale_after_s": 1e6}
 PLAYED: dict[str, tuple[list[Recorded], Shown]] = {
@@ -137,7 +137,7 @@ def test_no_overdue_entry_is_readable_within_a_moment(tmp_path: Path) -> None:
 
 
 def test_commit_of_a_payload_is_the_last_that_is_done_with_it(tmp_path: Path) -> None:
-    """So that a name which it brings can be recorded before anybody reads the version."""
+    """A name in the payload can be recorded before anybody reads the version."""
     playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 10.0)))
     for moment in playback.moments():
         seen = [playback.snapshot for _ in playback.play(moment)]
@@ -189,7 +189,7 @@ def _tick(matches: int, at_s: float, *, is_said: bool) -> Recorded:
 
 
 def test_rounding_does_not_stop_the_clock(tmp_path: Path) -> None:
-    """An expiry so far away that its sum and difference are rounded differently still takes place."""
+    """An expiry so far away that its sum and its difference are rounded differently still takes place."""
     far_s, kick_off_s = 1_922_261_381.365, -1600.0
     body = csv_bytes(changed(Date="28/05/2026", Time="21:00"))
     wall_s = kick_off_s + far_s - 5.0
@@ -243,7 +243,7 @@ def test_recordings_that_do_not_match_are_refused(
 ) -> None:
     """The error has the file and what was found."""
     for name, recording in zip("ab", files, strict=False):
-        write(tmp_path / f"{name}.rec.zst", recording)  # type: ignore[arg-type]  # a header, as all of them
+        write(tmp_path / f"{name}.rec.zst", recording)  # type: ignore[arg-type]  # all cases are headers
 
     with pytest.raises(ConfigError, match=message):
         open_sources(tmp_path, kind_named)
@@ -261,7 +261,7 @@ def _long(folder: Path) -> Path:
 
 
 async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple[dict[int, bytes], bytes]:
-    """Replay and read the board that often; return each version's content, and the last body."""
+    """Replay, read the board so many times, and return each version's body and the last body."""
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
@@ -298,7 +298,7 @@ async def test_replay_is_always_equal(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_to_be_linked_after_a_moment(tmp_path: Path) -> None:
-    """Also of a single source, whose events are linked with none: else fixtures would be 503 `linking`."""
+    """Events of a single source are linked as well; otherwise the answer for fixtures is 503 `linking`."""
     playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 1.5)))
     pending = []
     for moment in playback.moments():
@@ -311,7 +311,7 @@ def test_nothing_is_left_to_be_linked_after_a_moment(tmp_path: Path) -> None:
 
 
 def test_match_of_two_recordings_is_one_fixture(tmp_path: Path) -> None:
-    """The events of the second are linked as soon as they are played."""
+    """The events of the second recording are linked as soon as they are played."""
     write(tmp_path / "a.rec.zst", header(source="a", bookmakers=[ALDER]), received(ONE, 0.5))
     write(tmp_path / "z.rec.zst", header(source="z", bookmakers=[BIRCH]), received(BIRCH_ONE, 1.5))
     playback, bookmakers = _playback(tmp_path), []
@@ -325,7 +325,7 @@ def test_match_of_two_recordings_is_one_fixture(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("speed", [1.0, 2.0])
 async def test_changes_come_at_the_time_of_the_recording(tmp_path: Path, speed: float) -> None:
-    """A payload, and a deadline between two payloads, which does not wait for the next."""
+    """A payload changes the board; a deadline between two payloads changes it before the second one."""
     path = _recorded(tmp_path, received(ONE, 10.0, stale_after_s=30.125), received(TWO, 90.0))
     replay, heard = Replay(open_sources(path, kind_named), speed, VirtualClock()), list[Any]()
     replay.playback.published.history.subscribe(

@@ -42,7 +42,7 @@ SHEETS = (one_match("1.90"), one_match("1.92"), one_match("1.92", ("2.20", "3.40
 def _recorded(folder: Path, *, markets: bool = True, sheets: tuple[bytes, ...] = SHEETS) -> Path:
     options = RECORDED_MARKETS if markets else {name: RECORDED_MARKETS[name] for name in ("kind", "url")}
     records = [received(body, float(at), stale_after_s=100.0) for at, body in enumerate(sheets)]
-    records.append(received(b"<html>", 200.0))  # till when deadlines are moments
+    records.append(received(b"<html>", 200.0))  # deadlines up to this record are moments of the replay
     return write(folder / "feed.rec.zst", header(options=options, bookmakers=(ALDER,)), *records)
 
 
@@ -58,14 +58,14 @@ def _playback(path: Path) -> Playback:
 
 
 def _shown(playback: Playback) -> dict[str, tuple[float, ...]]:
-    """Return the prices of all fixtures on the boards beside that of 1X2, by market."""
+    """Return the prices of all fixtures on the boards of other markets than 1X2, by market."""
     boards = [board.newest for board in playback.markets.published.values()]
     fixtures = [fixture for board in boards for fixture in markets_of(board)]
     return {str(of.market): entry.match.prices for of in fixtures for entry in of.entries.values()}
 
 
 def _steps(path: Path) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
-    """Return after each moment the version, that of 1X2, both from the first on, and the other prices."""
+    """Return after each moment the version, 1X2's version (both count from the first), and other prices."""
     playback, steps = _playback(path), []
     first = playback.version
     for moment in playback.moments():
@@ -76,7 +76,7 @@ def _steps(path: Path) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
 
 
 def test_boards_of_all_markets_are_played(tmp_path: Path) -> None:
-    """A change of another market is a version that leaves 1X2 as it is; all leave with a stale list."""
+    """A change of another market is a version that leaves 1X2 as it is; a stale list takes all along."""
     handicap = {"asian_handicap:-0.25": (1.88, 2.02)}
     first = {"over_under:2.5": (1.9, 1.95), **handicap}
     then = {"over_under:2.5": (1.92, 1.95), **handicap}
@@ -87,14 +87,14 @@ def test_boards_of_all_markets_are_played(tmp_path: Path) -> None:
 
 
 def test_recording_without_markets_has_1x2_alone(tmp_path: Path) -> None:
-    """A recording of an earlier release, or with markets off, plays as it did."""
+    """A recording of an earlier release, or one made without other markets, has only versions of 1X2."""
     path = _recorded(tmp_path, markets=False)
 
     assert [(1, 1, {}), (1, 1, {}), (2, 2, {}), (3, 3, {}), (3, 3, {})] == _steps(path)
 
 
 def test_handicap_counts_from_now_once_its_match_begins(tmp_path: Path) -> None:
-    """The kick-off is a moment of its own: from then on a bookmaker's handicap is another bet."""
+    """The kick-off is a moment of the replay: from then on a bookmaker's handicap is another bet."""
     body = one_match("1.90").replace(b"02/05/2099,15:00", b"28/05/2026,21:27")  # 20 s after the beginning
     playback, begun = _playback(_recorded(tmp_path, sheets=(body,))), []
     for moment in playback.moments():
@@ -122,7 +122,7 @@ def _prices(boards: Mapping[Kind, Published]) -> Prices:
 
 
 def _board(markets: MarketBoards, board: Published) -> tuple[list[Entry], Prices]:
-    """Return the entries of 1X2, with the times of their changes, and all other prices."""
+    """Return the entries of 1X2, with the times of their changes, and the prices of all other markets."""
     entries = [entry for book in board.newest.books.values() for entry in entries_of(book.chunks)]
     return entries, _prices(markets.published)
 
@@ -152,7 +152,7 @@ async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
 
 
 def test_exchange_counts_the_whole_score(tmp_path: Path) -> None:
-    """What a handicap in play counts is known of the kind of each recorded source."""
+    """The kind of each recorded source says which goals a handicap in play counts."""
     venue = RecordedBookmaker(BookmakerId("polymarket"), None, "polymarket", 1)
     _recorded(tmp_path)
     options = {"kind": "polymarket"}
@@ -168,7 +168,7 @@ def test_exchange_counts_the_whole_score(tmp_path: Path) -> None:
 
 
 def test_event_without_1x2_is_linked_with_the_match_of_another_source(tmp_path: Path) -> None:
-    """As in a running service, and the fixture of the 1X2 prices does not change for it."""
+    """The event joins the fixture as in a running service; the fixture's 1X2 prices do not change."""
     _recorded(tmp_path, sheets=(one_match("1.90"), one_match("1.90")))
     main = _playback(tmp_path)
     for moment in main.moments():
@@ -215,7 +215,7 @@ async def test_same_recording_gives_the_same_archive(tmp_path: Path) -> None:
     before, last = (days.at_version(None, at) for at in (version - 1, version))
 
     assert found == again
-    assert [] == [log for log in logs if log["event"] == "archive.delayed"]  # by the recording's clock
+    assert [] == [log for log in logs if log["event"] == "archive.delayed"]  # timed by the recording
     over = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("over_under:2.5", "over")]
     ones = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("1x2", "1")]
     assert ([1.9, 1.92, None], [2.1, 2.2, None]) == (over[:3], ones[:3])
@@ -225,7 +225,7 @@ async def test_same_recording_gives_the_same_archive(tmp_path: Path) -> None:
 
 
 async def test_archive_in_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
-    """Two replays in one folder would be neither."""
+    """A folder with the archives of two replays would be the archive of neither."""
     recording = _recorded(tmp_path)
 
     with pytest.raises(ConfigError, match="--archive was"):

@@ -1,4 +1,4 @@
-"""A link that stood for an hour, and what the service answers of it."""
+"""A link that stood for an hour, and the service's suggestion for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def _spellings(service: ScriptedService) -> Any:
 
 
 async def test_a_link_is_suggested_after_an_hour_of_prices_that_agree() -> None:
-    """With both events, and since when: the first look at it."""
+    """The suggestion has both events, and the time when the linker first looked at them."""
     service = ScriptedService("alder", "birch", tick_s=60.0, poll_interval_s=600.0, stale_after_s=2000.0)
     async with running(service):
         await service.polled("alder", SHEET.format(home="Qwertzy").encode())

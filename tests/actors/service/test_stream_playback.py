@@ -69,7 +69,7 @@ async def _connected(folder: Path) -> AsyncIterator[Connected]:
 
 
 async def test_prices_follow_each_message(tmp_path: Path) -> None:
-    """A change is of its own markets, in one commit each; one of a suspended market is shown later."""
+    """Each message changes its own market in one commit; a suspended market's change is shown later."""
     async with _connected(tmp_path) as live:
         version, shown = live.version, []
         suspended = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
@@ -96,7 +96,7 @@ async def test_prices_follow_each_message(tmp_path: Path) -> None:
 
 
 async def test_invalid_bytes_close_the_connection_only(tmp_path: Path) -> None:
-    """The list stays, and the next connection begins with an image."""
+    """The list stays on the board, and the next connection begins with an image."""
     async with _connected(tmp_path) as live:
         live.exchange.wire.say(b"<html>\r\n")
         await until(lambda: len(live.exchange.opened) == 2)

@@ -71,7 +71,7 @@ async def test_denied_connection_is_retried_at_most_once_a_minute(
 
 
 async def test_session_refused_after_a_login_is_retried_slowly(exchange: Exchange, tmp_path: Path) -> None:
-    """If the token of a fresh login is refused, the next one probably is as well (A13)."""
+    """If the token of a new login is refused, the next token probably is refused as well (A13)."""
     exchange.answer = lambda request: refused(request, "NO_SESSION")
     async with configured(tmp_path, config(**ACCOUNT), exchange=exchange):
         await pass_to(DENIED_S - 1)
@@ -80,7 +80,7 @@ async def test_session_refused_after_a_login_is_retried_slowly(exchange: Exchang
 
 
 async def test_expired_clock_causes_no_delay_of_a_minute(exchange: Exchange, tmp_path: Path) -> None:
-    """The server closes; the next connection follows soon, without a clock, and begins with an image."""
+    """The server closes the connection; the next one comes soon, without a clock, and gets an image."""
     async with configured(tmp_path, config(), exchange=exchange) as service:
         await settle()
         exchange.answer = lambda request: (

@@ -85,7 +85,7 @@ def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[st
 
 
 def historic(path: Path, messages: Iterable[Json], share: float = 1.0) -> Path:
-    """Write a historic file, or a share of one. Its blocks are small, so that a short file has many."""
+    """Write a historic file, or a part of one. Its blocks are small, so that a short file has many."""
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
     content = bz2.compress(lines, compresslevel=1)
     path.write_bytes(content[: int(len(content) * share)])
@@ -122,7 +122,7 @@ async def test_replay_of_a_stream_equals_the_live_board(tmp_path: Path) -> None:
 
 
 async def test_replay_shows_what_each_message_did(tmp_path: Path) -> None:
-    """A much smaller image, a suspension, a late stream and its end, and a list with a lost part."""
+    """The messages are a much smaller image, a suspension, a late stream and its end, and a lost part."""
     names = [f"1.{number}" for number in range(50)]
     exchange = listing(*map(market, names))
     suspended = delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}})
@@ -148,7 +148,7 @@ async def test_replay_shows_what_each_message_did(tmp_path: Path) -> None:
 
 
 async def test_no_credential_is_recorded(tmp_path: Path) -> None:
-    """Neither a configured credential nor a token of a login is in the recording."""
+    """The recording has no configured credential and no token of a login."""
     exchange = listing(market("1.1"))
     exchange.web = lambda _: token("token-of-login")
     account = {"username": "the-user-name", "password": "the-pass-word"}
@@ -192,7 +192,7 @@ def test_truncated_historic_file_is_played_to_its_last_message(tmp_path: Path, s
 def test_historic_file_ends_with_a_line_that_is_no_message(
     tmp_path: Path, end: bytes, ending: Ending
 ) -> None:
-    """If that line has its end, the file is not cut but damaged."""
+    """If that last line has a line end, the file is not cut but damaged."""
     (path := tmp_path / "one.bz2").write_bytes(
         bz2.compress(line(delta(market(img=True), pt=1_780_000_000_000, id=None)) + b'\n{"pt":' + end)
     )
@@ -213,7 +213,7 @@ def test_historic_file_ends_with_a_line_that_is_no_message(
     ids=["empty", "not compressed", "no JSON", "no time", "huge time", "far time", "time before 1970"],
 )
 def test_file_that_is_no_historic_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    """The error has its name and what was found."""
+    """The error has the file's name and what was found in it."""
     path = tmp_path / "other.bz2"
     path.write_bytes(content)
 
@@ -223,7 +223,7 @@ def test_file_that_is_no_historic_file_is_refused(tmp_path: Path, content: bytes
 
 @pytest.mark.recordings
 def test_real_match_is_replayed_from_its_listing_to_its_end() -> None:
-    """Open, in play, renamed, suspended, open, suspended, closed: it is shown exactly while it is open."""
+    """The match is open, in play, renamed, suspended, open, suspended, closed: shown only while open."""
     _, shown = played(FOLDER / "betfair" / HISTORIC, "last_traded")
 
     names = {entry.match.away for each in shown for entry in each.values()}

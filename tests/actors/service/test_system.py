@@ -45,7 +45,7 @@ async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
 
 
 class History(NamedTuple):
-    """The results of five minutes: alder's entries and crashes, the others' entries and batches."""
+    """The results of five minutes: alder's entries and crashes, other bookmakers' entries and batches."""
 
     own: list[Entry]
     crashes: int
@@ -69,7 +69,7 @@ def _history(folder: Path, kills: int = 0) -> History:
 
 @pytest.mark.parametrize(("kills", "crashes"), [(1, 1), (3, 3), (40, 6)])
 def test_killed_bookmaker_does_not_affect_the_others(tmp_path: Path, kills: int, crashes: int) -> None:
-    """If it is killed once, three times or into quarantine, the others publish and show the same."""
+    """If a bookmaker is killed once, three times or into quarantine, the others publish the same lists."""
     undisturbed, disturbed = _history(tmp_path), _history(tmp_path, kills)
 
     assert (undisturbed.others, undisturbed.batches) == (disturbed.others, disturbed.batches)
@@ -77,12 +77,12 @@ def test_killed_bookmaker_does_not_affect_the_others(tmp_path: Path, kills: int,
 
 
 def test_restart_does_not_affect_the_bookmaker(tmp_path: Path) -> None:
-    """The image that the new instance requests restores the board that it would have had."""
+    """The image that the new instance requests restores the board as it would be without the restart."""
     assert _history(tmp_path).own == _history(tmp_path, kills=3).own
 
 
 async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
-    """After a stop of 40 s the first read, before any timer, waits until everything is withdrawn."""
+    """After a stop of 40 s the first read, before any timer, waits until stale entries are withdrawn."""
     async with simulated(tmp_path) as service:
         await pass_to(100.25)
         jump(40)
@@ -119,7 +119,7 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
 
 
 async def test_process_survives_the_quarantine_of_all_bookmakers(tmp_path: Path) -> None:
-    """With every bookmaker in quarantine the aggregator ticks on, and they come back (faults.md, D4)."""
+    """With all bookmakers in quarantine the aggregator goes on, and they come back (faults.md, D4)."""
     async with simulated(tmp_path) as service:
         await pass_to(100)
         service.kills.update(dict.fromkeys(NAMES, 4))
@@ -135,9 +135,9 @@ async def test_process_survives_the_quarantine_of_all_bookmakers(tmp_path: Path)
 
 
 async def test_process_ends_with_its_core(tmp_path: Path) -> None:
-    """The fourth crash of an aggregator without a batch as the cause ends the process within 5 s (D6).
+    """The fourth crash of an aggregator, if no batch is the cause, ends the process within 5 s (D6).
 
-    A slow machine may take two turns for one second's batches, so that it ends sooner.
+    On a slow machine the batches of one second may take two turns, so that the process ends sooner.
     """
 
     class Unwritable(Counts):

@@ -1,4 +1,4 @@
-"""A bookmaker's key that no answer has had, such as a misspelled one, is not silently an empty list."""
+"""A bookmaker's key that is in no answer, such as a misspelled one, is reported, not just an empty list."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _lines(logs: list[Any]) -> list[tuple[str, str, str | None]]:
 
 
 async def test_key_that_no_answer_has_had_is_a_warning_until_one_has(tmp_path: Path) -> None:
-    """Once all leagues have answered it is logged once with the nearest key, and `/health` warns.
+    """Once all leagues have answered, the log has one line with the nearest key, and `/health` warns.
 
-    A bookmaker without prices for now is found by the first answer that has it, in any league.
+    A bookmaker without prices for now is found by the first answer that has its key, in any league.
     """
     web = Web()
     web.answers = {EPL: serving(_list("unibet_fr")), SPL: serving(b"[]")}
@@ -58,7 +58,7 @@ async def test_key_that_no_answer_has_had_is_a_warning_until_one_has(tmp_path: P
 
 
 async def test_key_of_an_answer_is_suggested(tmp_path: Path) -> None:
-    """Also one that no bookmaker here has, before any other that the API is known to have."""
+    """A key in an answer comes before a key of the API's known list, also if no bookmaker here has it."""
     web = Web()
     web.answers = {EPL: serving(_list("pinacle_fr")), SPL: serving(b"[]")}
     async with configured(tmp_path, config(LEAGUES, [KEY]), web=web) as service:
@@ -72,7 +72,7 @@ async def test_key_of_an_answer_is_suggested(tmp_path: Path) -> None:
 
 
 async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path) -> None:
-    """One league says nothing of the others."""
+    """The answer for one league does not show which keys the other leagues have."""
     web = Web()
     web.answers = {EPL: serving(_list("unibet_fr"))}
     with capture_logs() as logs:

@@ -1,4 +1,4 @@
-"""Bounds of a source: the largest book sum that is believed, and the credentials that no text repeats."""
+"""Bounds of a source: the largest book sum that is believed, and credentials kept out of all texts."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ OF_PROGRAM = ProgramOptions(kind="program", command=("true",))
 def test_exchanges_and_prediction_markets_have_one_bound(
     kind: Kind, key: str, options: Any, most: float
 ) -> None:
-    """Azuro is a bookmaker: a pool makes its prices, and no offers of others are left over there."""
+    """Azuro is a bookmaker: a pool makes its prices, and no offers of other people remain there."""
     assert most == bounds_of(kind, key, options).book_sum_max
 
 
 def test_the_narrower_of_two_bounds_counts() -> None:
-    """A configuration may have either."""
+    """A configuration may set either bound."""
     narrow = PolymarketOptions(kind="polymarket", book_sum_max=1.05)
     wide = PolymarketOptions(kind="polymarket", exchange_book_sum_max=1.3)
 

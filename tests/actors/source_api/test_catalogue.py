@@ -1,4 +1,4 @@
-"""The documented venue that lists its matches and is asked for their prices then, in virtual time."""
+"""The documented venue, which lists its matches and is then asked for their prices, in virtual time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRICES = [1.9, 3.4, 4.2]
 
 
 class Venue:
-    """A venue with two pages of matches; those that are `gone` have no prices."""
+    """A venue with two pages of matches; the `gone` matches have no prices."""
 
     def __init__(self, *starts: float) -> None:
         self.matches = [
@@ -69,7 +69,7 @@ def _shown(service: VirtualService) -> set[str]:
 
 
 async def test_documented_venue_shows_what_it_lists_and_has_prices_of() -> None:
-    """A match without prices leaves with its group's next answer, another one with the next list."""
+    """A match without prices leaves with its group's next answer, an unlisted match with the next list."""
     venue = Venue(HOUR, HOUR, 30 * HOUR)
     web = Web(venue.answer)
     async with running(service := _service(web)):
@@ -86,7 +86,7 @@ async def test_documented_venue_shows_what_it_lists_and_has_prices_of() -> None:
 
 
 async def test_documented_venue_is_asked_by_nearness_and_by_list() -> None:
-    """Near a kick-off every 10 s, at other hours every 60 s; both pages every 120 s."""
+    """Prices near a kick-off are asked for every 10 s, other prices every 60 s, both pages every 120 s."""
     web = Web(Venue(HOUR, 30 * HOUR).answer)
     async with running(_service(web)):
         await pass_to(400.0)
@@ -100,7 +100,7 @@ async def test_documented_venue_is_asked_by_nearness_and_by_list() -> None:
 
 
 async def test_documented_venue_is_asked_for_fifty_matches_at_once() -> None:
-    """All but the last request of a day are full."""
+    """All requests for a day's matches, except the last one, are for fifty matches."""
     web = Web(Venue(*[HOUR] * 60).answer)
     async with running(_service(web)):
         await pass_to(4.0)
@@ -111,7 +111,7 @@ async def test_documented_venue_is_asked_for_fifty_matches_at_once() -> None:
 
 
 async def test_prices_wait_for_a_list_that_holds() -> None:
-    """Without a list of the last ten minutes nothing is asked for, and nothing is shown."""
+    """Without a list of the last ten minutes no prices are asked for, and none are shown."""
     venue = Venue(HOUR, HOUR)
     web = Web(venue.answer)
     async with running(service := _service(web)):

@@ -1,4 +1,4 @@
-"""Groups of matches that are asked for together: their size by number or weight, and what stays where."""
+"""Groups of matches whose prices are asked for together: their size, and which matches stay in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _days(weights: dict[SourceMatchId, int]) -> dict[SourceMatchId, str]:
 
 @given(st.lists(WEIGHTS, min_size=1, max_size=4))
 def test_a_group_is_never_heavier_than_its_size(rounds: list[dict[SourceMatchId, int]]) -> None:
-    """But for one match that is by itself; every match is in one group of its day."""
+    """Only a match that is alone in its group may be heavier; every match is in one group of its day."""
     groups = Groups(SIZE)
     for weights in rounds:
         arranged = groups.arrange(_days(weights), weights)
@@ -33,7 +33,7 @@ def test_a_group_is_never_heavier_than_its_size(rounds: list[dict[SourceMatchId,
 def test_a_match_keeps_its_group_while_it_has_room(
     first: dict[SourceMatchId, int], then: dict[SourceMatchId, int]
 ) -> None:
-    """New ones take what is left."""
+    """New matches take the room that is left in the groups."""
     groups = Groups(SIZE)
     before = groups.arrange(_days(first), first)
     weights = {**then, **{name: first[name] for name in first.keys() & then.keys()}}
@@ -55,7 +55,7 @@ def test_without_weights_every_match_weighs_one(count: int) -> None:
 
 
 def test_match_that_has_become_too_heavy_gets_another_group() -> None:
-    """The others keep theirs."""
+    """The other matches keep their groups."""
     groups, light, heavy = Groups(SIZE), SourceMatchId("1"), SourceMatchId("2")
     days = {light: "day", heavy: "day"}
     groups.arrange(days, {light: 4, heavy: 6})

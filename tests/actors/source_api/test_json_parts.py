@@ -28,11 +28,11 @@ from tests.support.systems.betfair_board import Follower
 from tests.support.time.virtual import WALL_0
 
 ITEMS = 500
-ODD = 250  # which of them has the odd text
+ODD = 250  # the number of the item that has the odd text
 TEXTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 Name = Callable[[int], str]
-"""The text that an item has somewhere, by its number."""
+"""A function from the number of an item to a text that the item has somewhere."""
 
 
 def _read_odds(name: Name) -> int:
@@ -110,7 +110,7 @@ READERS = [
 )
 @pytest.mark.parametrize("read", READERS)
 def test_an_odd_text_costs_its_own_part_alone(read: Callable[[Name], int], odd: Any) -> None:
-    """Of 500 parts 499 are read, whatever value one has (faults.md, B6)."""
+    """Of 500 parts 499 are read, whatever the value of the odd part is (faults.md, B6)."""
     assert ITEMS - 1 == read(lambda number: odd if number == ODD else f"Home {number}")
 
 
@@ -125,7 +125,7 @@ TEXT = st.lists(st.text(max_size=5) | st.sampled_from(["\\", "\\\\", "ud83d", "\
     ["\\ud83d", "\\\\\ud83d", "\U0001f600\ud83d", "\ud83d\ud83d\ude00", "\ude00\ud83d", "\\ud83d\ude00"]
 )
 def test_only_texts_with_half_a_character_fail(texts: list[str]) -> None:
-    """All other texts are read as they were, also of two halves, or where an escape is a text itself."""
+    """Other texts are read unchanged, also two halves in a row, and a text that looks like an escape."""
     read: list[str | None] = []
     for raw in split(TEXTS, json.dumps(texts).encode()):
         try:
@@ -133,12 +133,12 @@ def test_only_texts_with_half_a_character_fail(texts: list[str]) -> None:
         except (msgspec.MsgspecError, ValueError):
             read.append(None)
 
-    whole = [json.loads(json.dumps(text)) for text in texts]  # halves in a row become a character
+    whole = [json.loads(json.dumps(text)) for text in texts]  # two halves in a row become a character
     assert [None if any("\ud800" <= char <= "\udfff" for char in text) else text for text in whole] == read
 
 
 def test_escapes_without_end_are_not_looked_at() -> None:
-    """A document of halves alone is refused as a whole: looking at each would take half a second."""
+    """A document of many halves is refused as a whole: a look at each half would take half a second."""
     body = b'["%b"]' % (rb"\ud83d" * (MAX_ESCAPES + 1))
 
     with pytest.raises(msgspec.DecodeError):
@@ -150,7 +150,7 @@ OTHER = (2.1, 3.4, 3.9)
 
 
 def _with_points(value: Any) -> Any:
-    """Return it with each whole number as many programs write it: 1 as 1.0."""
+    """Return the value with each whole number as many programs write it: 1 as 1.0."""
     match value:
         case bool():
             return value
@@ -165,7 +165,7 @@ def _with_points(value: Any) -> Any:
 
 
 def test_messages_of_the_exchange_are_read() -> None:
-    """An image, a change, a heartbeat and the server's own delay."""
+    """The messages are an image, a change, a heartbeat and the server's own delay."""
     follower = Follower()
     follower.connect()
     moved = change("1.1", {"id": HOME, "batb": [[0, 2, 5]]}, {"id": HOME, "batb": [[0, 2.2, 5]]})
@@ -179,12 +179,12 @@ def test_messages_of_the_exchange_are_read() -> None:
 
     assert {"1.1": (2.2, *PRICES[1:]), "1.2": OTHER} == follower.shown()
     assert (180.0, {}) == (follower.session.delay_s, follower.rejected)
-    assert follower.take(line(delta(status=503.0))).reaction.withdraw  # late, however that is written
+    assert follower.take(line(delta(status=503.0))).reaction.withdraw  # 503 as a float is late, too
 
 
 @pytest.mark.parametrize("field", ["conflateMs", "heartbeatMs", "id", "status"])
 def test_a_part_of_a_number_is_none(field: str) -> None:
-    """A number that does not count whole things is refused."""
+    """A fraction is refused in a field that counts whole things."""
     follower = Follower()
     follower.connect()
 
@@ -196,7 +196,7 @@ def test_a_part_of_a_number_is_none(field: str) -> None:
     "odd", [{"id": HOME + 0.5, "batb": [[0, 2, 5]]}, {"id": HOME, "batb": [[0.5, 2, 5]]}], ids=str
 )
 def test_a_part_of_a_level_costs_its_market(odd: dict[str, Any]) -> None:
-    """Half a level or runner is none, and the others are shown."""
+    """A level or runner with a fraction is unreadable, and the other markets are shown."""
     follower = Follower()
     follower.connect()
     follower.take(line(image(market("1.1"), change("1.2", odd, img=True))))
@@ -205,7 +205,7 @@ def test_a_part_of_a_level_costs_its_market(odd: dict[str, Any]) -> None:
 
 
 def test_names_and_pages_are_read() -> None:
-    """Runners are found by their numbers; so is a page, of so many."""
+    """Runners are found by their numbers, and a page of games has its number and the number of pages."""
     answer = betfair.catalogue("1.1")
     page = read_games(b'{"games":[],"page":2.0,"total":101.0,"totalPages":2e0}')
 
@@ -214,7 +214,7 @@ def test_names_and_pages_are_read() -> None:
 
 
 def test_leagues_and_markets_are_read() -> None:
-    """A league's own tag, and the role of a question by number alone."""
+    """The league's own tag is read, and the role of a question from its number alone."""
     rows = [
         polymarket.league_row(tags=f"82,83,{polymarket.FOOTBALL}", primaryTagId=83.0),
         polymarket.league_row("other", tags="90"),
@@ -233,7 +233,7 @@ def test_leagues_and_markets_are_read() -> None:
 
 
 def test_times_are_parsed() -> None:
-    """A time with a zone is parsed, and one without a zone is refused."""
+    """A time with a zone is parsed, and a time without a zone is refused."""
     for text, seconds in [
         ("2026-06-01T15:00:00.000Z", 1_780_326_000),
         ("2026-06-01T15:00:00Z", 1_780_326_000),

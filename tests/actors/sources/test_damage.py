@@ -1,4 +1,4 @@
-"""Damaged answers and files: no price is shown in a wrong place; 10,000 of each source."""
+"""Damaged answers and files: no price is shown in a wrong place; each source has 10,000 trials."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _case(source: ModuleType, *values: Any, is_long: bool = False) -> Any:
     ],
 )
 def test_damage_never_moves_a_price(source: ModuleType, kind: str, count: int) -> None:
-    """A price near lost, doubled, retyped, renamed or merged parts is rejected or as it was."""
+    """A price near lost, doubled, retyped, renamed or merged parts is rejected or is unchanged."""
     numbers = range(count // len(source.KINDS) + 1)
 
     assert [] == [
@@ -56,7 +56,7 @@ def test_damage_never_moves_a_price(source: ModuleType, kind: str, count: int) -
 
 
 def _is_refused(source: ModuleType, attempt: Trial) -> bool:
-    """Return whether the damage was noticed; recorded files have rows that are rejected in any case."""
+    """Return whether the damage was noticed; recorded files have rejected rows even without damage."""
     if source is damage_football_data:
         return attempt.rejected["unreadable"] > 0
     return attempt.rejected.total() > attempt.rejected["lay"]
@@ -64,7 +64,7 @@ def _is_refused(source: ModuleType, attempt: Trial) -> bool:
 
 @pytest.mark.parametrize("source", [*map(_case, HARMLESS)])
 def test_trials_show_and_reject_something(source: ModuleType) -> None:
-    """Every kind but a cut body has shown prices, every harmful kind has rejected ones; none is wrong."""
+    """Each kind but a cut body shows prices, each harmful kind rejects some; no price is wrong."""
     made = [source.trial(Random(f"{number}"), kind) for kind in source.KINDS for number in range(50)]
 
     assert [] == [attempt.wrong for attempt in made if attempt.wrong]

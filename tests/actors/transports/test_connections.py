@@ -1,4 +1,4 @@
-"""Names: one look-up of each at a time, with real connections and a resolver of the test."""
+"""Look-ups of names: one at a time for each name, with real connections and a resolver of the test."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def anyio_backend() -> object:
 
 
 class Resolver:
-    """Returns the same addresses for every name once it is released; counts the look-ups."""
+    """A resolver that, once released, returns the same addresses for every name; it counts look-ups."""
 
     def __init__(self, *addresses: str, is_released: bool = False) -> None:
         self.asked: list[tuple[str, int]] = []
@@ -63,7 +63,7 @@ class Resolver:
         return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in self._addresses]
 
     def use(self) -> None:
-        """Have it answer all look-ups of the running loop."""
+        """Have this resolver answer all look-ups of the running loop."""
         loop = asyncio.get_running_loop()
         assert isinstance(loop, LookUpLoop)
         loop.resolve = self
@@ -152,7 +152,7 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
 
 @EVERY_WAY
 async def test_each_address_of_a_name_is_tried(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """If none is reached or known, no request can have been sent; an address needs no look-up."""
+    """If no address is reached or known, no request can have been sent; an address needs no look-up."""
     words = r"no address is known for the host \(Name or service not known\)"
     Resolver(NOT_LISTENING, LOCAL, is_released=True).use()
     await ask(_named(peer), 10.0)
@@ -214,9 +214,9 @@ async def _secured(url: str, context: ssl.SSLContext) -> str:
 
 
 async def test_failed_thread_start_does_not_block_later_look_ups() -> None:
-    """If the machine allows no further thread the look-up fails; the next one starts anew."""
+    """If the machine allows no further thread, the look-up fails; the next look-up starts again."""
     Resolver(LOCAL, is_released=True).use()
-    usual = threading.stack_size(2**45)  # more than there is
+    usual = threading.stack_size(2**45)  # more than the machine has
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
             await anyio.getaddrinfo(NAME, 80)

@@ -1,4 +1,4 @@
-"""Files that other programs write: read when they are the same at two looks, and only regular ones."""
+"""Files that other programs write: a regular file is read when it is the same at two looks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT = 1000
 
 
 async def _read(path: Path, *between: Callable[[], object], timeout_s: float = 60.0) -> Fetched:
-    """Read a file; `between` are done one after the other between two looks."""
+    """Read a file; the `between` functions are called one by one between the looks at the file."""
     steps: Iterator[Callable[[], object]] = iter(between)
 
     async def pause() -> None:
@@ -31,7 +31,7 @@ async def _read(path: Path, *between: Callable[[], object], timeout_s: float = 6
 
 
 async def test_a_file_is_read_with_its_time(tmp_path: Path) -> None:
-    """Its time is that of the last change; a link is followed, as programs that keep old tables have it."""
+    """The time is that of the last change; a link to the file is followed, as some programs write links."""
     path = tmp_path / "odds.csv"
     path.write_bytes(b"one\n")
     os.utime(path, (1.7e9, 1.7e9))
@@ -44,7 +44,7 @@ async def test_a_file_is_read_with_its_time(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_is_written_is_read_when_it_is_done(tmp_path: Path) -> None:
-    """While its size or time changes it may be half-written."""
+    """A file whose size or time changes may be half-written."""
     path = tmp_path / "odds.csv"
     path.write_bytes(b"one\n")
 
@@ -53,7 +53,7 @@ async def test_a_file_that_is_written_is_read_when_it_is_done(tmp_path: Path) ->
             file.write(b"two\n")
 
     def rewrite() -> None:
-        path.write_bytes(b"six\ntwo\n")  # as long as before
+        path.write_bytes(b"six\ntwo\n")  # the same length as before
         os.utime(path, (1.7e9, 1.7e9))
 
     def change() -> None:
@@ -64,7 +64,7 @@ async def test_a_file_that_is_written_is_read_when_it_is_done(tmp_path: Path) ->
 
 
 async def test_a_file_that_is_replaced_is_read_whole(tmp_path: Path) -> None:
-    """What is read is one file or the other."""
+    """The result is the old file or the new file, not a mixture."""
     path, other = tmp_path / "odds.csv", tmp_path / "new"
     path.write_bytes(b"one\n")
     os.utime(path, (1.7e9, 1.7e9))
@@ -75,7 +75,7 @@ async def test_a_file_that_is_replaced_is_read_whole(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_always_changes_is_no_answer(tmp_path: Path) -> None:
-    """The error says that no two looks found the same."""
+    """The error says that the file was not the same at two looks."""
     path = tmp_path / "odds.csv"
     path.write_bytes(b"one\n")
 
@@ -89,7 +89,7 @@ async def test_a_file_that_always_changes_is_no_answer(tmp_path: Path) -> None:
 
 
 async def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    """Neither is a FIFO waited for, nor a device opened; a file that is too large is not read."""
+    """A FIFO is not waited for, and a device is not opened; a file that is too large is not read."""
     fifo, link, loop = tmp_path / "fifo", tmp_path / "link", tmp_path / "loop"
     os.mkfifo(fifo)
     link.symlink_to(fifo)

@@ -1,4 +1,4 @@
-"""HTTP requests over real sockets: beside a stream, and to receivers, where nobody leads us elsewhere."""
+"""HTTP requests over real sockets: beside a stream, and to receivers, whose redirects are not followed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def ask(url: str) -> bytes:
 
 
 async def test_answer_is_its_body(peer: HttpPeer) -> None:
-    """Of limited length; the request has the given headers and no others that identify the client."""
+    """The body has a limited length; the request has the given headers and no others that identify us."""
     peer.answers["/rpc"] = respond(b"content")
     peer.answers["/long"] = respond(b"x" * (MAX_ANSWER_BYTES + 1))
 
@@ -65,7 +65,7 @@ ASKED: list[Any] = []
 
 
 def _resolve(host: str | bytes, port: int, *_: Any) -> list[Any]:
-    """Answer as a name server does that gives this machine's address to every name."""
+    """Answer like a name server that gives this machine's address to every name."""
     ASKED.append(host if isinstance(host, str) else host.decode())
     return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
@@ -91,7 +91,7 @@ async def refused(url: str, **options: Any) -> TransportError:
 
 
 async def test_any_success_is_one_though_its_body_never_ends(peer: HttpPeer) -> None:
-    """A 2xx has arrived: its body does not matter, however slowly it comes."""
+    """With the status 2xx the message has arrived, so the body does not matter, however slowly it comes."""
     peer.answers["/hook"] = raw(b"HTTP/1.1 204 No Content\r\n\r\n")
     peer.answers["/slow"] = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx", b"x", every_s=0.5)
 
@@ -104,7 +104,7 @@ async def test_any_success_is_one_though_its_body_never_ends(peer: HttpPeer) -> 
 
 
 async def test_a_refusal_has_its_begin_and_its_delay(peer: HttpPeer) -> None:
-    """The begin of an answer helps who tests a receiver; no redirect is followed to another one."""
+    """The start of an answer helps a person who tests a receiver; a redirect is not followed."""
     peer.answers["/moved"] = respond(status=307, headers={"Location": peer.url("/hook")})
     peer.answers["/hook"] = respond(b"no" * 5000, 429, {"Retry-After": "7"})
     moved, error = await refused(peer.url("/moved")), await refused(peer.url("/hook"))
@@ -114,7 +114,7 @@ async def test_a_refusal_has_its_begin_and_its_delay(peer: HttpPeer) -> None:
 
 
 async def test_a_public_name_with_a_private_address_is_refused(peer: HttpPeer) -> None:
-    """No connection is opened, and the error tells no address."""
+    """No connection is opened, and the error has no address."""
     error = await refused(f"http://hook.example:{peer.port}/secret")
 
     assert ("private", False, 0) == (error.reason, error.is_sent, peer.connections)
@@ -132,7 +132,7 @@ async def test_the_checked_address_is_the_one_connected_to(peer: HttpPeer) -> No
 
 
 async def test_local_names_and_addresses_are_as_configured(peer: HttpPeer) -> None:
-    """Nobody else gives an address to them; with `allow_private` that holds for every name."""
+    """No stranger gives an address to a local name; with `allow_private` this holds for every name."""
     peer.answers["/hook"] = respond()
 
     for host, allowed in (("127.0.0.1", is_public), ("ntfy", is_public), ("hook.example", None)):
@@ -140,7 +140,7 @@ async def test_local_names_and_addresses_are_as_configured(peer: HttpPeer) -> No
 
 
 def test_public_addresses_and_names() -> None:
-    """No local, shared or reserved ones, also inside others, nor names that nobody else gives."""
+    """Local, shared or reserved addresses, also inside others, and local names are not public."""
     private = (
         *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.1"),
         *("224.0.0.1", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1"),

@@ -35,7 +35,7 @@ BODIES = st.binary(max_size=2000) | st.binary(max_size=30).map(lambda part: part
 )
 @given(BODIES)
 def test_content_is_returned(pack: Callable[[bytes], bytes], encoding: str, body: bytes) -> None:
-    """It is equal byte for byte; deflate is the zlib format (RFC 9110, 8.4.1.2)."""
+    """The content is equal byte for byte; deflate is the zlib format (RFC 9110, 8.4.1.2)."""
     assert run_now(inflated(pack(body), encoding, LIMIT)) == body
 
 
@@ -48,7 +48,7 @@ def test_encoding_that_was_not_requested_is_refused() -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes]) -> None:
-    """One byte more is refused, and the error says what is allowed."""
+    """Content with one byte more is refused, and the error says what is allowed."""
     for size in (0, 1, LIMIT - 1, LIMIT):
         assert run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
     for size in (LIMIT + 1, 2 * LIMIT, 50 * LIMIT):
@@ -58,7 +58,7 @@ def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes]
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1))
 def test_truncated_data_is_an_error(length: int) -> None:
-    """A compressed body that ends too early is never read as a shorter one."""
+    """A compressed body that ends too early is never read as a shorter body."""
     with pytest.raises(PayloadError):
         run_now(inflated(gzip.compress(TEXT)[:length], "gzip", LIMIT))
 
@@ -73,11 +73,11 @@ def test_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
     try:
         assert run_now(inflated(bytes(body), "gzip", LIMIT)) == TEXT
     except PayloadError as error:
-        assert "compressed body" in str(error)  # noqa: PT017 - either outcome is right
+        assert "compressed body" in str(error)  # noqa: PT017 - the error and the content are both right
 
 
 def test_second_gzip_member_is_not_dropped() -> None:
-    """Members that follow one another are one content (RFC 1952, 2.2): all of it or an error."""
+    """Consecutive members are one content (RFC 1952, 2.2): the result is all of it or an error."""
     packed = gzip.compress(TEXT) + gzip.compress(b"XX,15/02/2026,Cedar City,Dogwood\r\n")
 
     try:
@@ -91,7 +91,7 @@ def test_second_gzip_member_is_not_dropped() -> None:
 @pytest.mark.parametrize("size", [50_000_000, 90_000])
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 def test_bomb_is_refused_for_its_ratio(encoding: str, pack: Callable[[bytes], bytes], size: int) -> None:
-    """Over a hundred times its size, even below the limit, before it takes memory (faults.md, A18)."""
+    """A ratio over 100 is refused, even below the limit, before it takes memory (faults.md, A18)."""
     bomb = pack(bytes(size))
     assert size > MAX_RATIO * len(bomb)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Lines are complete and limited in length; over TLS only a valid peer gets one (faults.md, A9)."""
+"""Lines are complete and limited in length; over TLS only a valid peer gets a line (faults.md, A9)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _reset(connection: socket.socket) -> None:
 
 
 async def test_end_of_a_connection_is_a_transport_error() -> None:
-    """Complete lines received before the peer closed are not lost, an incomplete one is dropped."""
+    """Complete lines that came before the peer closed are kept; an incomplete line is dropped."""
     with line_peer(_reset) as peer:
         assert "connection" == (await trouble_with(peer.url(), tls_context(None, None))).reason
     with line_peer(_close) as peer:
@@ -243,13 +243,13 @@ async def test_peer_with_an_outdated_protocol_gets_nothing(authority: Authority)
 
 
 async def test_valid_certificate_carries_lines_both_ways(authority: Authority) -> None:
-    """With a trusted authority and the right host; its end is an expected error."""
+    """The authority is trusted and the host is right; the end of the connection is an expected error."""
     with stream_peer(authority.signed("good").server_context()) as peer:
         async with connected(peer.url, 5.0, MAX, _trusting(authority)) as connection:
             (greeting,) = await lines_of(connection, 1)
             await connection.send(CREDENTIALS)
             (answer,) = await lines_of(connection, 1)
-            peer.cut()  # without the closing message that TLS demands
+            peer.cut()  # without the closing message that TLS requires
             with pytest.raises(TransportError) as caught, anyio.fail_after(10):
                 await connection.receive()
 
@@ -259,7 +259,7 @@ async def test_valid_certificate_carries_lines_both_ways(authority: Authority) -
 
 
 async def test_client_certificate_is_sent_on_request(authority: Authority) -> None:
-    """A server that requests a client certificate gets the configured one."""
+    """A server that requests a client certificate gets the configured certificate."""
     server = authority.signed("asking").server_context()
     server.verify_mode = ssl.CERT_REQUIRED
     server.load_verify_locations(authority.itself.certificate)

@@ -1,4 +1,4 @@
-"""Reading answers of countless tiny parts: the event loop goes on, and such a body is refused."""
+"""Reading answers of very many tiny parts: the event loop goes on, and such a body is refused."""
 
 # ruff: noqa: ASYNC109 - the methods of httpcore2, with its timeouts
 
@@ -67,13 +67,13 @@ async def test_other_tasks_run_between_tiny_parts_of_an_answer(
 
 
 async def trouble_or_answer(url: str) -> None:
-    """Fetch, whether it is refused or not."""
+    """Fetch; return the answer, or the error if the answer is refused."""
     with contextlib.suppress(SourceError):
         await fetched(url)
 
 
 async def test_a_body_of_tiny_chunks_is_refused(peer: HttpPeer) -> None:
-    """Each chunk takes work, so thousands must have some length on average."""
+    """Each chunk takes work, so in a body of thousands the mean length must reach a minimum."""
     length = MIN_PART_BYTES // 2
     chunk = b"%x\r\n%b\r\n" % (length, bytes(length))
     peer.answers["/f.csv"] = raw(CHUNKED + chunk * (MANY_PARTS + 1000) + b"0\r\n\r\n")
@@ -92,7 +92,7 @@ async def test_a_body_of_short_chunks_is_read(peer: HttpPeer) -> None:
 
 
 class _Endless(AsyncNetworkStream):
-    """A connection with as many bytes as are asked for; it keeps their numbers."""
+    """A connection that gives as many bytes as are asked for; `asked` has these numbers."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -103,11 +103,11 @@ class _Endless(AsyncNetworkStream):
         return bytes(max_bytes)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Take everything."""
+        """Accept all bytes."""
 
 
 async def test_the_work_of_an_answer_is_bounded() -> None:
-    """An answer that takes too much is given up; the next begins anew."""
+    """The client gives up an answer that takes too much work; the next answer has a new budget."""
     worked_s, endless = 0.0, _Endless()
     stream = PacedStream(endless, lambda: worked_s)
     for _ in range(2):
@@ -122,7 +122,7 @@ async def test_the_work_of_an_answer_is_bounded() -> None:
 
 
 async def test_the_time_before_a_request_is_no_work() -> None:
-    """A connection that was idle reads as much as before."""
+    """A connection that was idle reads as much at a time as before."""
     worked_s, endless = 0.0, _Endless()
     stream = PacedStream(endless, lambda: worked_s)
     await stream.read(MOST_BYTES)

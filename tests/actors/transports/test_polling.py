@@ -57,7 +57,7 @@ async def test_answer_has_body_validators_and_time(peer: HttpPeer) -> None:
 async def test_age_and_date_tell_the_time_of_the_source(
     peer: HttpPeer, headers: dict[str, str], age_s: float, answered_at: float
 ) -> None:
-    """A cache had the answer for its Age; without a Date it was made when it came (RFC 9110, 6.6.1)."""
+    """A cache held the answer for its Age; an answer without a Date is new (RFC 9110, 6.6.1)."""
     peer.answers["/f.csv"] = respond(BODY, headers=headers)
     answer = await fetch(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
     peer.answers["/f.csv"] = respond(status=304, headers=headers)
@@ -68,7 +68,7 @@ async def test_age_and_date_tell_the_time_of_the_source(
 
 
 async def test_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
-    """It has only the headers that a download needs, and returns no cookie."""
+    """The request has only the headers that a download needs, and returns no cookie."""
     peer.answers["/f.csv"] = respond(BODY, headers={"Set-Cookie": "visitor=1; Path=/"})
     async with PollingTransport(LIMITS, SystemClock()) as transport:
         answer, _ = [await transport.fetch(peer.url("/f.csv"), Validators()) for _ in range(2)]
@@ -83,7 +83,7 @@ async def test_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
 async def test_a_body_is_posted_as_json_and_the_user_agent_is_that_of_the_configuration(
     peer: HttpPeer,
 ) -> None:
-    """Some venues take what is asked for in a body, and want to know who asks."""
+    """Some venues take the parameters in a body, and want to know which program asks."""
     peer.answers["/books"] = respond(BODY)
     async with PollingTransport(LIMITS, SystemClock(), user_agent="oddsboard (me@a.example)") as transport:
         answer = await transport.fetch(peer.url("/books"), Validators(), b'[{"token_id":"7"}]')
@@ -117,7 +117,7 @@ async def test_validators_are_sent_unchanged(
 
 @pytest.mark.parametrize("status", [201, 204, 206, 300, 304, 400, 404, 410, 429, 500, 502, 503, 599, 999])
 async def test_other_status_is_refused(peer: HttpPeer, status: int) -> None:
-    """Only a 200 has a list, whatever the body; a 304 that was not asked for confirms none."""
+    """Only a 200 has a list, whatever the body; an unexpected 304 confirms no list."""
     peer.answers["/f.csv"] = respond(b"" if status == 304 else BODY, status)
     error = await refusal(peer.url("/f.csv"))
 
@@ -155,7 +155,7 @@ def test_retry_after_is_honoured_up_to_an_hour(value: str, seconds: float | None
 async def test_denied_source_is_polled_slowly(
     peer: HttpPeer, status: int, headers: dict[str, str], seconds: float
 ) -> None:
-    """After a 401 or 403 the next request is at least a minute away, after others when the site says."""
+    """After a 401 or 403 the next request waits at least a minute, after others as the site says."""
     peer.answers["/f.csv"] = respond(status=status, headers=headers)
     error = await refusal(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
 

@@ -1,4 +1,4 @@
-"""Polling a peer that fails, leads elsewhere or speaks no HTTP: only a SourceError (faults.md, A)."""
+"""Polling a peer that fails, redirects or speaks no HTTP: every error is a SourceError (faults.md, A)."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ BODY = b"Div,Date,HomeTeam,AwayTeam\r\n"
 
 
 class Scripted(PollingTransport):
-    """The transport with `sites`, address to answer, in place of the network: TLS needs no certificate."""
+    """The transport with `sites` (address to answer) in place of the network: TLS needs no certificate."""
 
     def __init__(self, sites: dict[str, httpx2.Response]) -> None:
         super().__init__(LIMITS, SystemClock())
@@ -146,7 +146,7 @@ def _moved(location: str, status: int = 302) -> httpx2.Response:
     "location", ["/new/f.csv", "f.csv", "//{host}/new/f.csv", "http://{host}/new/f.csv"]
 )
 async def test_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: int, location: str) -> None:
-    """The new address is requested with the same validators, which are those of its file."""
+    """The new address is requested with the same validators, since they belong to its file."""
     target = location.format(host=f"127.0.0.1:{peer.port}")
     peer.answers["/new/old.csv"] = respond(status=status, headers={"Location": target})
     peer.answers["/new/f.csv"] = respond(BODY, headers={"ETag": '"new"'})
@@ -223,7 +223,7 @@ async def test_redirects_are_limited(peer: HttpPeer, first: str) -> None:
     ],
 )
 async def test_redirect_from_http_to_https_alone_is_followed(chain: list[str]) -> None:
-    """Not back, nor to another port: there may be somebody else's service."""
+    """A redirect back or to another port is refused: another person's service may be there."""
     sites = {f"{before}/f.csv": _moved(f"{after}/f.csv") for before, after in reversed([*pairwise(chain)])}
     async with Scripted(sites) as transport:
         with pytest.raises(TransportError, match="not followed"):

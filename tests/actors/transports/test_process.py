@@ -1,4 +1,4 @@
-"""A program's process: what its output means once it has been ended."""
+"""A program's process: its input, its time, its end, and the meaning of its output after the end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 
 async def test_what_is_read_when_the_process_was_ended_is_nothing() -> None:
-    """The number of the closed pipe may be that of another file by then."""
+    """By then the number of the closed pipe may be the number of another file."""
     said: list[str | None] = []
 
     async with running(["true"], {}) as program:
         with anyio.fail_after(DEADLINE_S):
-            while not program.has_exited():  # noqa: ASYNC110 - nobody tells
+            while not program.has_exited():  # noqa: ASYNC110 - no event announces it
                 await anyio.sleep(0.01)
     said.append(await program.remark())
 
@@ -32,7 +32,7 @@ PATH = {"PATH": os.defpath}
 
 
 async def test_a_program_gets_its_input_and_its_environment_alone(tmp_path: Path) -> None:
-    """More than a pipe holds arrives whole; output and remarks are dropped, and exit 0 is a success."""
+    """Input larger than a pipe arrives whole; output and remarks are dropped; exit 0 is a success."""
     content, there = b"x" * 300_000, tmp_path / "there"
 
     await run_fed(
@@ -44,12 +44,12 @@ async def test_a_program_gets_its_input_and_its_environment_alone(tmp_path: Path
 
     assert content == there.read_bytes()
     assert {"PATH"} == {line.split("=")[0] for line in (tmp_path / "there.env").read_text().split()} - {
-        *("PWD", "SHLVL", "_", "OLDPWD"),  # the shell's own
+        *("PWD", "SHLVL", "_", "OLDPWD"),  # variables of the shell itself
     }
 
 
 async def test_a_program_may_leave_its_input_unread() -> None:
-    """Exit 0 is a success whatever it read; any other is an error, with its last remark if that is one."""
+    """Exit 0 is a success, whatever was read; other codes are errors, with the last remark on an error."""
     await run_fed(["true"], PATH, b"x" * 300_000, 60)
 
     with pytest.raises(TransportError, match="it ended with code 3: E! no such room"):
@@ -59,20 +59,20 @@ async def test_a_program_may_leave_its_input_unread() -> None:
 
 
 async def test_the_time_of_a_program_is_limited() -> None:
-    """A program that hangs is a failure."""
+    """A program that hangs causes an error."""
     with pytest.raises(TransportError, match="did not end"):
         await run_fed(["sleep", "600"], PATH, b"x", 0.5)
 
 
 async def test_a_program_is_ended_with_its_children(tmp_path: Path) -> None:
-    """Once the wait for it is over, nothing of its group runs any more."""
+    """When the wait for the program is over, no process of its group runs any more."""
     child = tmp_path / "child"
     command = ["/bin/sh", "-c", f"sleep 600 & echo $! > {child}.new; mv {child}.new {child}; wait"]
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run_fed, command, PATH, b"x", 600)
         with anyio.fail_after(DEADLINE_S):
-            while not child.exists():  # noqa: ASYNC110 - nobody tells
+            while not child.exists():  # noqa: ASYNC110 - no event announces it
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()
 

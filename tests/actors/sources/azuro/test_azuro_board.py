@@ -1,4 +1,4 @@
-"""The board of a service on Azuro, in virtual time: what is shown, when, and what is not."""
+"""The board of a service on Azuro, in virtual time: which matches and prices are shown, and when."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _odds = partial(odds, bookmaker="azuro")
 
 
 async def test_requests_are_a_second_apart_and_by_nearness_of_kick_off(tmp_path: Path) -> None:
-    """Odds near a kick-off every 10 s, others every 60 s."""
+    """Odds near a kick-off are asked for every 10 s, other odds every 60 s."""
     venue = Azuro()
     for number in range(2000, 2130):
         venue.add(str(number), f"H {number}", f"A {number}", start=WALL_0 + 300 * HOUR)
@@ -48,7 +48,7 @@ async def test_requests_are_a_second_apart_and_by_nearness_of_kick_off(tmp_path:
 async def test_a_price_in_play_holds_for_10_s(
     tmp_path: Path, start: float, state: str, begins: float, options: str
 ) -> None:
-    """Also if the list of games, which is read every two minutes, does not say yet that it has begun."""
+    """The limit holds also if the list of games, read every two minutes, does not have the kick-off yet."""
     venue, shown = Azuro(), []
     venue.add("1006", start=WALL_0 + start)
     venue.games["1006"]["state"] = state
@@ -63,7 +63,7 @@ async def test_a_price_in_play_holds_for_10_s(
 
 
 async def test_games_in_play_are_asked_for_every_3_s(tmp_path: Path) -> None:
-    """Ten times in each half minute; the list of games takes a second of it."""
+    """The games are asked for ten times in each half minute; the list of games takes a second of it."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + HOUR)
     venue.add("1007", start=WALL_0 - HOUR)
@@ -90,7 +90,7 @@ STOPPED = [{**each, "state": "Stopped"} for each in condition_of("1006")["outcom
 async def test_flag_that_a_poll_does_not_repeat_holds(
     tmp_path: Path, state: str, flags: dict[str, Any]
 ) -> None:
-    """It is as the list of conditions has it, until that list says otherwise."""
+    """The list of conditions sets the flag, until that list has another one."""
     venue, shown = Azuro(), []
     venue.add("1006", start=WALL_0 + HOUR)
     venue.games["1006"]["state"] = state
@@ -108,7 +108,7 @@ async def test_flag_that_a_poll_does_not_repeat_holds(
 
 
 async def test_flag_counts_in_the_phase_that_it_is_about(tmp_path: Path) -> None:
-    """A condition that is closed in play leaves when its game is, though the poll says nothing new."""
+    """A condition closed in play leaves when its game is in play, though the poll brings nothing new."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + 100.0)
     venue.result("1006").update(isLiveEnabled=False)
@@ -121,7 +121,7 @@ async def test_flag_counts_in_the_phase_that_it_is_about(tmp_path: Path) -> None
 
 
 async def test_flags_hold_no_longer_than_their_list(tmp_path: Path) -> None:
-    """Half an hour after conditions were last listed, nothing says that they are open."""
+    """Half an hour after conditions were last listed, no condition counts as open."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + 5 * HOUR)
     async with opened(tmp_path, venue) as (service, web):
@@ -134,7 +134,7 @@ async def test_flags_hold_no_longer_than_their_list(tmp_path: Path) -> None:
 
 
 async def test_listed_games_that_are_not_shown_are_counted(tmp_path: Path) -> None:
-    """By reason, whether anything is asked for or not; each once."""
+    """Games are counted by reason, each game once, whether any odds are asked for or not."""
     venue, counts = Azuro(), []
     venue.add("1006", start=WALL_0 + HOUR)
     for number in range(3):
@@ -153,7 +153,7 @@ async def test_listed_games_that_are_not_shown_are_counted(tmp_path: Path) -> No
 
 
 async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None:
-    """Within 10 minutes; of two that look the same none is taken."""
+    """The new condition is found within 10 minutes; if two look the same, neither is used."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + HOUR)
     venue.conditions["1006"].append({**condition_of("1006"), "conditionId": "second"})
@@ -166,7 +166,7 @@ async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None
 
 
 async def test_game_that_appears_while_conditions_are_asked_for_is_shown(tmp_path: Path) -> None:
-    """What is not in that answer was not asked for, so it is still to be asked for."""
+    """The answer lacks the new game, which was not asked for; so it is asked for later."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + HOUR)
 
@@ -187,7 +187,7 @@ async def test_game_that_appears_while_conditions_are_asked_for_is_shown(tmp_pat
 async def test_results_that_are_not_found_are_counted(
     tmp_path: Path, without: int, *, is_said: bool
 ) -> None:
-    """If most games have none, the venue may have another condition for it now; none is guessed."""
+    """If most games lack the expected condition, the venue may have a new kind; no condition is guessed."""
     venue = Azuro()
     for number in range(12):
         venue.add(str(2000 + number), f"H {number}", f"A {number}", start=WALL_0 + HOUR)
@@ -203,7 +203,7 @@ async def test_results_that_are_not_found_are_counted(
 
 
 async def test_game_that_kicks_off_between_two_lists_stays(tmp_path: Path) -> None:
-    """It is in the list of those before the match, then in that of those in play."""
+    """The game is in the list of games before kick-off, then in the list of games in play."""
     venue = Azuro()
     venue.add("1006", start=WALL_0 + HOUR)
 

@@ -1,4 +1,4 @@
-"""The exchange's stream with hostile or long lines: an expected error, or what the library reads too."""
+"""The exchange's stream with hostile or long lines: an expected error, or the library's result."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ MANY = [market(f"1.{number}") for number in range(COUNT)]
     ],
 )
 def test_long_line_is_read_like_its_json(written: Any) -> None:
-    """For any layout and any apparent ends, the result equals that of the JSON decoder."""
+    """For any layout and any false ends in its texts, the result equals that of the JSON decoder."""
     raw = written(json.dumps(image(*MANY)).encode())
 
     assert msgspec.json.decode(raw, type=Message) == run_now(read_message(raw))
@@ -119,7 +119,7 @@ def test_long_line_is_read_like_its_json(written: Any) -> None:
     ids=["cut", "no UTF-8", "a bracket too many", "too deep"],
 )
 def test_invalid_long_line_is_refused_entirely(broken: Any) -> None:
-    """Wherever it is invalid, none of its markets is applied."""
+    """Wherever the line is invalid, none of its markets is applied."""
     stage = live(market("1.x"))
 
     with pytest.raises(PayloadError):

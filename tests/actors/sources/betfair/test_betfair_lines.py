@@ -1,4 +1,4 @@
-"""Markets of the exchange beside the result: whose line it is, what is on offer, and when it leaves."""
+"""Markets of the exchange beside the result: which team has a line, what is offered, and when it leaves."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _image(*markets: Json, **options: Any) -> Told:
 
 
 def _but(line: float, *odds: float) -> dict[str, tuple[float, ...]]:
-    """Return all lines, one of them without prices or with these."""
+    """Return all lines, with these prices in place of one line's prices, or without that line."""
     changed: dict[str, tuple[float, ...]] = {**EVERY, IDS[line]: odds}
     return {name: prices for name, prices in changed.items() if prices}
 
@@ -81,7 +81,7 @@ def _moved(*runners: Json) -> Json:
 
 
 def _zero(**zero: Any) -> Json:
-    """Return a handicap market on the line 0, with its handicap written like that."""
+    """Return a handicap market on the line 0, with these fields for the handicap."""
     defined = handicap_definition(lines=(), runners=[runner(HOME, 1, **zero), runner(AWAY, 2)])
     offered = [{"id": HOME, "batb": [[0, 1.6, 9]]}, {"id": AWAY, **zero, "batb": [[0, 2.6, 9]]}]
     return {"id": "1.9", "img": True, "marketDefinition": defined, "rc": offered}
@@ -199,7 +199,7 @@ ALL_UNREAD: Told = ({}, dict.fromkeys(EVERY, "unreadable"))
     ],
 )
 def test_lines_after_a_part(parts: list[Json], told: Told) -> None:
-    """All lines of a market are told with each change, so that they can be compared with each other."""
+    """Each change reports all lines of its market, so that they can be compared with each other."""
     stage = live(result(), handicaps(), **ON, min_size=1.0)
     *before, last = parts
     for part in before:
@@ -217,14 +217,14 @@ def test_lines_after_a_part(parts: list[Json], told: Told) -> None:
     ids=["full", "virtual"],
 )
 def test_crossed_offers_of_other_ladders(offered: list[Json], options: Json, lay_price: Json) -> None:
-    """Where it is offered to lay for no more than to back, one of both is over."""
+    """If a lay price is not above the back price, one of the two offers is out of date."""
     stage = live(result(), {**handicaps(), "rc": offered}, **ON, **options)
 
     assert ({}, {IDS[-0.5]: "crossed"}) == _told(stage.receive(delta(_moved(lay_price))).changes)
 
 
 def test_lines_change_their_id_when_the_result_comes() -> None:
-    """The matches with the event's id leave."""
+    """The lines whose ids are made from the event's id leave."""
     stage = live(handicaps(), **ON)
 
     assert (EVERY, dict.fromkeys(OF_EVENT, "withdrawn")) == _told(stage.receive(delta(result())).changes)
@@ -246,7 +246,7 @@ def test_lines_change_their_id_when_the_result_comes() -> None:
     ],
 )
 def test_market_of_another_form_is_refused_whole(changes: Json, reason: str) -> None:
-    """One line of it cannot be trusted if another is none; the reason is told once."""
+    """If one line of a market is invalid, no line of it can be trusted; the reason is reported once."""
     stage = live(result(), handicaps(), **ON)
 
     assert ({}, {"1.9": reason}) == _image(result(), handicaps(**changes))
@@ -254,7 +254,7 @@ def test_market_of_another_form_is_refused_whole(changes: Json, reason: str) -> 
 
 
 def test_offers_to_lay_that_cannot_be_read_are_a_doubt_until_the_next_image() -> None:
-    """An image of the market is asked for."""
+    """The session asks for an image of the market."""
     stage = live(result(), handicaps(), **ON)
 
     reaction = stage.receive(delta(_moved({"id": HOME, "hc": -0.5, "batl": "x"})))
@@ -264,7 +264,7 @@ def test_offers_to_lay_that_cannot_be_read_are_a_doubt_until_the_next_image() ->
 
 
 def test_part_that_cannot_be_read_is_counted_where_nothing_was_on_offer() -> None:
-    """The market in place of its lines; the result stays."""
+    """The market is counted in place of its lines; the market of the result stays."""
     stage = live(result(), handicaps(odds={}), **ON)
 
     assert ({}, {"1.9": "unreadable"}) == _told(stage.receive(delta(ODD)).changes)
@@ -273,7 +273,7 @@ def test_part_that_cannot_be_read_is_counted_where_nothing_was_on_offer() -> Non
 
 @pytest.mark.parametrize("part", [ODD, {"id": "1.9", "marketDefinition": {}}])
 def test_lines_leave_before_the_next_image(part: Json) -> None:
-    """What is suspended or unreadable while an image is awaited takes its lines along."""
+    """A market that is suspended or unreadable while an image is awaited takes its lines along."""
     stage = live(result(), handicaps(), **ON)
     stage.take(stage.session.refresh())
 
@@ -281,7 +281,7 @@ def test_lines_leave_before_the_next_image(part: Json) -> None:
 
 
 def test_resumed_subscription_keeps_ids() -> None:
-    """A patch tells all lines anew."""
+    """A patch reports all lines of the market again."""
     stage = live(result(), handicaps(), **ON)
     stage.connect()
 
@@ -291,7 +291,7 @@ def test_resumed_subscription_keeps_ids() -> None:
 
 
 def test_without_the_option_there_are_no_lines() -> None:
-    """Nor is anything told of handicap markets."""
+    """Handicap markets then cause no changes, and no requests for images or names."""
     stage = Stage()
     stage.connect()
     first = stage.receive(image(result(), handicaps()))
@@ -302,7 +302,7 @@ def test_without_the_option_there_are_no_lines() -> None:
 
 
 def test_lines_have_kick_off_time_and_play_of_their_market() -> None:
-    """And the kind of their market."""
+    """Lines also have the kind of their market."""
     stage = live(result(), handicaps(inPlay=True, marketTime="2026-06-01T15:02:00.000Z"), **ON)
     (line,) = [it for it in stage.session.image().matches if it.source_match_id == IDS[-0.5]]
 
@@ -321,7 +321,7 @@ def _listings(extract: Extract | None) -> set[tuple[str, str, str | None]]:
 
 @pytest.mark.parametrize("markets", [[handicaps(), result()], [handicaps()]], ids=["result", "none"])
 def test_names_are_those_of_the_result_or_of_the_market_alone(markets: list[Json]) -> None:
-    """Lines are told anew with them; they outlive the market of the result, which may close first."""
+    """New names report the lines again; names outlive the result's market, which may close first."""
     stage = Stage(**ON)
     stage.connect()
     first = stage.receive(image(*markets))
@@ -335,14 +335,14 @@ def test_names_are_those_of_the_result_or_of_the_market_alone(markets: list[Json
 
 
 def test_names_may_be_in_the_definitions() -> None:
-    """As historic files have them."""
+    """Historic files have the names there."""
     runners = [{**each, "name": "AB"[each["id"] == AWAY]} for each in RUNNERS]
 
     assert {("A", "B", None)} == _listings(live(handicaps(runners=runners), **ON).session.image())
 
 
 def test_closed_markets_of_a_match_are_forgotten() -> None:
-    """They take no memory."""
+    """Closed markets take no memory."""
     stage = live(result(), handicaps(), **ON)
     stage.receive(delta(_defined(status="CLOSED"), _resulting("CLOSED")))
 
@@ -351,7 +351,7 @@ def test_closed_markets_of_a_match_are_forgotten() -> None:
 
 
 def test_market_that_becomes_a_handicap_market_leaves_as_a_result() -> None:
-    """And the other way round, with all its lines."""
+    """A handicap market that becomes a result leaves as well, with all its lines."""
     stage = live(result("1.1"), handicaps("1.9"), **ON)
     swapped = delta(
         {"id": "1.1", "marketDefinition": handicap_definition()},
@@ -382,7 +382,7 @@ def _total(
 
 
 def test_outcomes_of_totals_are_told_by_name() -> None:
-    """Names are asked for; before they come nothing is shown; an image does not ask for them again."""
+    """Names are asked for, and nothing is shown without them; a later image does not ask for them again."""
     stage = Stage(**TOTALS)
     stage.connect()
     first = stage.receive(image(result(), _total()))
@@ -399,7 +399,7 @@ def test_outcomes_of_totals_are_told_by_name() -> None:
 
 
 def _named(*markets: Json, names: dict[int, str]) -> Told:
-    """Return what is on offer once the names of the other market are known."""
+    """Return the lines that are offered once the names of the market 1.7 are known."""
     return _told(live(*markets, **TOTALS).session.name({"1.7": MarketNames(names)}))
 
 
@@ -418,7 +418,7 @@ def _named(*markets: Json, names: dict[int, str]) -> Told:
 def test_type_has_the_line_in_its_name(
     market_type: str, names: dict[int, str], told: str, *, is_swapped: bool
 ) -> None:
-    """From 0.5 to 8.5 goals; the id of "No" has changed over the years, and either may come first."""
+    """Lines are 0.5 to 8.5 goals; the id of "No" has changed over the years; any outcome may be first."""
     listed = _total(market_type, *([*names][::-1] if is_swapped else names))
 
     assert ({f"1.1 {told}": (2.0, 1.9) if is_swapped else (1.9, 2.0)}, {}) == _named(
@@ -441,7 +441,7 @@ def test_type_has_the_line_in_its_name(
     ],
 )
 def test_total_of_another_form_is_refused(changes: Json, names: dict[int, str]) -> None:
-    """Also where a name is another than the exchange documents for the id."""
+    """The market is also refused if an id has another name than the exchange documents."""
     assert ({}, {"1.7": "outcome"}) == _named(result(), _total(**changes), names=names)
 
 
@@ -449,12 +449,12 @@ def test_total_of_another_form_is_refused(changes: Json, names: dict[int, str]) 
     "market_type", ["FIRST_HALF_GOALS_25", "OVER_UNDER_25_CARDS", "TEAM_A_OVER_UNDER_15", "OVER_UNDER_95"]
 )
 def test_look_alikes_are_not_read(market_type: str) -> None:
-    """A type is told by its whole name."""
+    """A market's type is recognised by its whole name."""
     assert ({}, {}) == _named(result(), _total(market_type), names=TOTAL_NAMES)
 
 
 def test_total_without_a_result_is_not_shown() -> None:
-    """It names no team."""
+    """A market of totals names no team."""
     assert ({}, {"1.7": "no_result"}) == _named(_total(), names=TOTAL_NAMES)
 
 

@@ -54,7 +54,7 @@ def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
 
 
 def test_ladders_are_kept_by_level_or_by_price() -> None:
-    """Level 0 is the best and no other replaces it; of prices the highest; a size not above 0 removes."""
+    """By level, only level 0 is the best; by price, the highest is; a size not above 0 removes an entry."""
     cases: list[tuple[list[Json], tuple[float, float] | None]] = [
         ([], None),
         ([{"batb": [[0, 2.0, 5]]}], (2.0, 5.0)),
@@ -89,7 +89,7 @@ def test_ladders_are_kept_by_level_or_by_price() -> None:
     ],
 )
 def test_runner_is_its_id_and_its_handicap(named: Json, home: float) -> None:
-    """An id may be a number or a string; absent, null and 0 are the runner itself."""
+    """An id may be a number or a string; a handicap that is absent, null or 0 means the runner itself."""
     assert (home, 3.5, 4.0) == _prices(market(), {"rc": [{"batb": [[0, 2.5, 5]], **named}]})
 
 
@@ -97,7 +97,7 @@ def test_runner_is_its_id_and_its_handicap(named: Json, home: float) -> None:
     ("min_size", "is_offer"), [(0.0, True), (9.99, True), (10.0, True), (10.01, False)]
 )
 def test_small_amounts_are_not_offered(min_size: float, *, is_offer: bool) -> None:
-    """The amount at the best price must be at least the configured minimum; no worse one replaces it."""
+    """The amount at the best price must reach the configured minimum; no worse price replaces it."""
     worse = {"rc": [{"id": HOME, "batb": [[1, 1.9, 99]]}]}
 
     assert (PRICES if is_offer else Reason.INCOMPLETE) == _prices(market(), worse, min_size=min_size)
@@ -124,7 +124,7 @@ def test_outcomes_are_identified_by_priority_and_the_draw_by_its_id() -> None:
 
 
 def test_unidentified_outcomes_are_refused() -> None:
-    """A match result has exactly one home, one away and the draw."""
+    """A match result has exactly one home team, one away team and the draw."""
     for runners in [
         None,
         [],
@@ -142,7 +142,7 @@ def test_unidentified_outcomes_are_refused() -> None:
 
 
 def test_only_active_runners_count() -> None:
-    """An open market may have other runners beside the three, or in place of one of them."""
+    """An open market may have inactive runners beside the three, but not in place of one of them."""
     for status in ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None]:
         runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)]
         other = runner(33, 1, status=status)
@@ -160,7 +160,7 @@ def test_other_sports_are_refused() -> None:
 
 
 def test_virtual_bets_are_a_separate_ladder() -> None:
-    """If configured, the prices with virtual bets are used, without those of the other ladders."""
+    """If configured, the prices with virtual bets are used, and no prices of the other ladders."""
     better = (2.1, 3.6, 4.1)
     shown = [{**entry, "bdatb": [[0, price, 5]]} for entry, price in zip(offers(), better, strict=True)]
     both = {**market(), "rc": shown}
@@ -187,17 +187,17 @@ def test_missing_price_is_incomplete(missing: int) -> None:
     [("SUSPENDED", "suspended"), ("CLOSED", "closed"), ("INACTIVE", "inactive"), (None, "undefined")],
 )
 def test_only_an_open_market_has_odds(status: str | None, reason: str) -> None:
-    """A market that is not open has none, even with full ladders; the reason is its status."""
+    """A market that is not open has no odds, even with full ladders; the reason is its status."""
     assert reason == _prices(market(status=status))
 
 
 def test_market_without_a_definition_has_no_odds() -> None:
-    """Without a definition it is not known to be a match."""
+    """Without a definition the market is not known to be a match."""
     assert "undefined" == _prices({"rc": offers()})
 
 
 def test_kick_off_and_play_follow_the_definition() -> None:
-    """The newest has both; a kick-off that cannot be read removes the match."""
+    """The newest definition has the two values; a kick-off that cannot be read removes the match."""
     for time, in_play, start in [("2026-06-01T15:02:00.000Z", True, 1_780_326_120), (None, None, None)]:
         odds = _odds(market(), {"marketDefinition": definition(marketTime=time, inPlay=in_play)})
 
@@ -212,7 +212,7 @@ def test_match_has_the_id_of_its_market() -> None:
 
     assert (
         Match(
-            source_match_id="1.1",  # type: ignore[arg-type]  # as it is on the wire
+            source_match_id="1.1",  # type: ignore[arg-type]  # a plain string, as on the wire
             home="Alder Town",
             away="Birch United",
             league="League",

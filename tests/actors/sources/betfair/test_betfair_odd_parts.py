@@ -1,4 +1,4 @@
-"""Parts of the exchange's messages that cost their own market: what cannot be applied, and older copies."""
+"""Odd parts of the exchange's messages cost their own market only: unreadable parts, older copies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _odd(levels: Any) -> dict[str, Any]:
     ],
 )
 def test_odd_market_in_an_image_is_counted(odd: Any) -> None:
-    """The others are shown at once, and the connection stays."""
+    """The other markets are shown at once, and the connection stays."""
     follower = Follower()
     follower.connect()
     heard = follower.take(line(image(market("1.1"), odd, market("1.2"))))
@@ -70,7 +70,7 @@ def test_odd_market_in_an_image_is_counted(odd: Any) -> None:
     ],
 )
 def test_odd_change_takes_its_market_off(odd: Any) -> None:
-    """Its price is no longer known, until a definition and prices come that can be read."""
+    """The market's prices are unknown until a definition and prices come that can be read."""
     follower = Follower()
     follower.connect()
     follower.take(line(image(market("1.1"), market("1.3"))))
@@ -87,7 +87,7 @@ def test_odd_change_takes_its_market_off(odd: Any) -> None:
 @pytest.mark.parametrize("odd", NAMELESS)
 @pytest.mark.parametrize("kind", [image, delta])
 def test_part_without_a_market_is_counted(odd: Any, kind: Any) -> None:
-    """What cannot be said to be of any market changes none, and is counted."""
+    """A part that names no market changes no market, and is counted."""
     follower = Follower()
     follower.connect()
     follower.take(line(image(market("1.1"))))
@@ -98,7 +98,7 @@ def test_part_without_a_market_is_counted(odd: Any, kind: Any) -> None:
 
 @pytest.mark.parametrize("odd", NAMELESS)
 def test_change_of_an_unknown_market_has_an_image_sent(odd: Any) -> None:
-    """Any price may be another now: none is confirmed until all have been sent again."""
+    """Any price may have changed: no price is confirmed until all have been sent again."""
     follower = Follower()
     follower.connect()
     follower.take(line(image(market("1.1"), market("1.2"))))
@@ -126,7 +126,7 @@ PARTS: list[Json] = [
 
 @pytest.mark.parametrize("odd", PARTS)
 def test_part_that_cannot_be_applied_is_counted_with_its_market(odd: Json) -> None:
-    """The whole parts of the same image are shown."""
+    """The valid parts of the same image are shown."""
     stage = Stage()
     stage.connect()
     reaction = stage.receive(image(market("1.1"), odd))
@@ -140,7 +140,7 @@ def test_part_that_cannot_be_applied_is_counted_with_its_market(odd: Json) -> No
 @pytest.mark.parametrize("odd", PARTS)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_no_clock_after_a_part_that_was_not_applied_is_resumed_from(odd: Json, *, is_first: bool) -> None:
-    """Also if whole messages follow: only a new image has what is lacking."""
+    """Valid messages that follow do not help: only a new image has the lost change."""
     stage = Stage()
     stage.connect()
     stage.receive(image(market("1.1"), *([odd] if is_first else [])))
@@ -152,7 +152,7 @@ def test_no_clock_after_a_part_that_was_not_applied_is_resumed_from(odd: Json, *
 
 @pytest.mark.parametrize("end", ["image", "image of the market", "closed"])
 def test_clocks_count_again_when_nothing_is_lacking(end: str) -> None:
-    """After a new image, of the subscription or of that market, or when it is closed."""
+    """Clocks count after a new image of the subscription or market, or when the market is closed."""
     stage = Stage()
     stage.connect()
     stage.receive(image(market("1.1"), UNDEFINED))
@@ -168,7 +168,7 @@ def test_clocks_count_again_when_nothing_is_lacking(end: str) -> None:
 
 
 def test_change_of_a_closed_market_lacks_nothing() -> None:
-    """It comes after its end, and is of no use."""
+    """A change that comes after the market's end is not needed."""
     stage = Stage()
     stage.connect()
     stage.receive(image(market("1.1"), market("1.2")))
@@ -199,13 +199,13 @@ def _image_of(*copies: Json) -> dict[str, tuple[float, float, float]]:
         ((OLD, SUSPENDED), {}),
         ((CLOSED, OLD), {}),
         ((OLD, {**NEW, "marketDefinition": definition(version=10)}), {"1.1": NEW_PRICES}),
-        ((NEW, market(prices=OLD_PRICES)), {"1.1": OLD_PRICES}),  # without a version the last counts
+        ((NEW, market(prices=OLD_PRICES)), {"1.1": OLD_PRICES}),  # without a version the last copy counts
     ],
 )
 def test_newest_copy_in_an_image_counts(
     copies: tuple[Json, Json], expected: dict[str, tuple[float, float, float]]
 ) -> None:
-    """The copy of the higher version counts, whatever their order; of equal ones the last."""
+    """The copy with the higher version counts, in any order; of equal versions the last copy."""
     assert {**expected, "1.2": PRICES} == _image_of(*copies)
 
 
@@ -222,7 +222,7 @@ def test_change_without_a_definition_is_of_the_newest_copy() -> None:
 @pytest.mark.parametrize("more", [{"img": True}, {"img": None}])
 @pytest.mark.parametrize("known", [SUSPENDED, CLOSED, NEW])
 def test_older_copy_in_a_change_changes_nothing(known: Json, more: Json) -> None:
-    """Neither its definition nor its prices count, also once the newest copy is closed."""
+    """The older copy's definition and prices do not count, even after the newest copy is closed."""
     stage = live(known, market("1.2"))
     reaction = stage.receive(delta({**OLD, **more}))
 
@@ -240,7 +240,7 @@ def test_version_outlives_an_image_of_the_market() -> None:
 
 @pytest.mark.parametrize("known", [SUSPENDED, NEW])
 def test_older_copy_in_a_new_image_does_not_count(known: Json) -> None:
-    """A server that lags behind the one before sends what was offered then."""
+    """A server that is behind the previous server sends older offers."""
     follower = Follower()
     follower.connect()
     shown_by_image = []
@@ -253,7 +253,7 @@ def test_older_copy_in_a_new_image_does_not_count(known: Json) -> None:
 
 
 def test_older_suspension_removes_nothing_before_the_image() -> None:
-    """While an image is still to come, only what is newest takes a market off."""
+    """While an image is still to come, only the newest definition takes a market off."""
     stage = live(NEW, market("1.2", version=20))
     stage.session.refresh()
     older, newer = (
@@ -269,7 +269,7 @@ def test_older_suspension_removes_nothing_before_the_image() -> None:
 
 
 def test_unreadable_copy_makes_all_copies_uncertain() -> None:
-    """Which of them is the newest cannot be known, so none is shown."""
+    """Nobody can know which copy is the newest, so no copy is shown."""
     odd = {**NEW, "rc": [{"id": HOME, "batb": [[]]}]}
 
     assert [{"1.2": PRICES}] * 2 == [_image_of(odd, OLD), _image_of(OLD, odd)]

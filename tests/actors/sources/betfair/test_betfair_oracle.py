@@ -2,7 +2,7 @@
 
 After each message the best prices to back and the status of every market equal those of the library
 betfairlightweight, and the board has exactly the open matches with valid prices. Every handicap with two
-prices is shown with these, or refused for a named reason.
+prices is shown with these prices, or refused for a named reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FRAGMENTS = [
 
 
 class Pair:
-    """Our reading and the library's; `offers` are the library's."""
+    """Our reading and the library's; `offers` belongs to the library's reading."""
 
     def __init__(self, *, is_historic: bool = False) -> None:
         self.ours = Follower(is_historic=is_historic)
@@ -167,7 +167,7 @@ def test_images_between_deltas_replace(changed: Callable[[list[Json]], list[Json
 @pytest.mark.parametrize("name", [STREAM, IMAGE])
 @pytest.mark.parametrize("size", [1, 7, 104])
 def test_segmented_image_equals_the_whole_image(name: str, size: int) -> None:
-    """For any segments, nothing is shown before the last one, and then everything."""
+    """With any segments, nothing is shown before the last segment, and then the whole image."""
     first = {**json.loads(recorded(name)[0]), "id": 2}
     markets, pair = first["mc"], Pair()
     parts = [markets[at : at + size] for at in range(0, len(markets), size)]
@@ -230,7 +230,7 @@ def _messages() -> list[Json]:
 
 
 def _told(gated: Gated, oracle: LineOracle) -> Counter[str | None]:
-    """Compare all lines; return the number of those that are shown, and of others by reason."""
+    """Compare all lines; return the number of lines shown, and of other lines by reason."""
     verdicts = oracle.verdicts()
     shown = {name: verdict.odds for name, verdict in verdicts.items() if verdict.reason is None}
 
@@ -254,7 +254,7 @@ def test_first_image_is_read_as_its_messages_say() -> None:
 
 @pytest.mark.long
 def test_every_message_of_the_recording() -> None:
-    """No line lags behind its newest message, and none is left over."""
+    """No line lags behind its newest message, and no removed line stays."""
     gated, oracle, told = Gated(), LineOracle(), Counter[str | None]()
     gated.connect()
     for message in _messages():

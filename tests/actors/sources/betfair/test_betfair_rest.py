@@ -1,4 +1,4 @@
-"""The exchange's options, and HTTP requests beside its stream: what is refused, how answers are read."""
+"""The exchange's options, and HTTP requests beside its stream: refused values, and how answers are read."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_certificate_uses_the_login_for_certificates() -> None:
 
 
 def test_keep_alive_uses_the_interactive_host() -> None:
-    """The host for certificates has the login only; the other one has the keep-alive."""
+    """The host for certificates has the login only; the interactive host has the keep-alive."""
     for login_url, keep_alive_url in [
         ("https://identitysso.betfair.com/api/login", "https://identitysso.betfair.com/api/keepAlive"),
         (
@@ -83,7 +83,7 @@ def test_keep_alive_uses_the_interactive_host() -> None:
 
 
 def test_empty_address_makes_no_request() -> None:
-    """An empty address switches off its requests."""
+    """An empty address switches off the requests that go to it."""
     options = msgspec.structs.replace(OPTIONS, login_url="", catalogue_url="")
 
     assert [None] * 3 == [
@@ -125,7 +125,7 @@ def test_catalogue_is_requested_by_json_rpc(
 
 
 def test_session_is_read() -> None:
-    """From both kinds of login, also of an account that may not bet; a refusal has a short reason."""
+    """Either kind of login returns a session, also if the account may not bet; a refusal has a reason."""
     for body in [
         b'{"token":"abc=","product":"k","status":"SUCCESS","error":""}',
         b'{"sessionToken":"abc=","loginStatus":"SUCCESS"}',
@@ -162,7 +162,7 @@ def test_unreadable_answers_are_payload_errors(body: bytes) -> None:
 
 
 def test_names_are_read() -> None:
-    """By selection, with the competition if there is one, in their order; an odd entry costs its names."""
+    """Names are read by selection, in order, with any competition; an odd entry only loses its names."""
     entries = json.loads(catalogue("1.3", "1.1", "1.2"))
     del entries["result"][1]["competition"]
     entries["result"][2]["runners"][0]["selectionId"] = None
@@ -245,7 +245,7 @@ def test_credentials_are_never_sent_unencrypted(name: str) -> None:
 
 
 def test_credentials_are_required() -> None:
-    """Either a session, or an account with an address for its login."""
+    """The options must have a session, or an account with an address for its login."""
     for credentials, missing in [
         ({"session_token": "t"}, None),
         ({"username": "u", "password": "p"}, None),
@@ -263,7 +263,7 @@ def test_credentials_are_required() -> None:
 
 
 def test_certificate_needs_its_key(tmp_path: Path) -> None:
-    """Both are files, or none is given; a folder is not accepted as a file."""
+    """Certificate and key are both files, or both are left out; a folder is not accepted as a file."""
     file, pair = str(tmp_path / "some.pem"), "certificate and certificate_key must be given together"
     (tmp_path / "some.pem").touch()
     absent = f"was {str(tmp_path)!r}, where there is no file"
@@ -290,7 +290,7 @@ def test_lifetime_is_at_least_the_allowed_silence() -> None:
 
 
 def test_values_out_of_bounds_are_refused() -> None:
-    """When the configuration is read; any other bookmaker key than the exchange as well."""
+    """The error comes when the configuration is read, also for a wrong bookmaker key."""
     good: dict[str, object] = {"kind": "betfair_stream", "app_key": "k", "session_token": "t"}
     msgspec.convert(good, BetfairStreamOptions)
     for name, value in [
@@ -306,12 +306,12 @@ def test_values_out_of_bounds_are_refused() -> None:
 
 
 def test_credentials_are_secret() -> None:
-    """All credentials are secret options, and no others."""
+    """All credentials are secret options; no other options are secret."""
     assert {"app_key", "username", "password", "session_token"} == secret_names(BetfairStreamOptions)
 
 
 def test_markets_that_are_not_read_are_refused() -> None:
-    """The error says which are."""
+    """The error says which markets are read."""
     allowed = "1x2, over_under, asian_handicap, btts"
 
     assert f"markets was double_chance, must be among {allowed}" == _fault(markets=("1x2", "double_chance"))

@@ -61,7 +61,7 @@ def test_handshake_line_by_line() -> None:
 
 @pytest.mark.parametrize("answers", [({"id": 0}, {"id": 7}, {"id": 1}, {"id": 1}), ({}, {})])
 def test_unrelated_success_is_ignored(answers: tuple[Json, ...]) -> None:
-    """Only the success of the authentication, with its id or none, causes a subscription, once."""
+    """Only the success of the authentication, with its id or no id, causes a subscription, once."""
     stage = Stage()
     stage.session.connect(TOKEN)
     stage.receive(GREETING)
@@ -138,7 +138,7 @@ def test_markets_that_are_no_list_are_a_protocol_error() -> None:
     ],
 )
 def test_refusals_have_their_reasons(code: str, reason: str, *, is_login: bool, is_too_much: bool) -> None:
-    """Known codes have their own reasons; all others share one, and their text is not repeated."""
+    """Known codes have their own reasons; all other codes share a reason, and no text is repeated."""
     with pytest.raises(StreamError) as caught:
         live(market()).receive(failure(code))
     error = caught.value
@@ -157,7 +157,7 @@ def _connected() -> Stage:
 
 
 def test_image_is_complete_at_its_end_only() -> None:
-    """Nothing is returned before its last segment."""
+    """No market is returned before the last segment of the image."""
     stage = _connected()
     before = [
         stage.receive(image(market("1.1"), **START)),
@@ -232,7 +232,7 @@ def test_segments_out_of_order_are_a_protocol_error(messages: list[Json]) -> Non
 
 
 def test_segments_without_a_kind_have_that_of_the_first() -> None:
-    """All segments of an image have its kind, or the first alone; the list before it stays."""
+    """All segments or the first alone have the kind of an image; the list before it stays until its end."""
     stage = live(market())
     stage.receive(image(market("1.2"), **START))
     assert {"1.1": PRICES} == prices_of(stage.session.image().matches)
@@ -243,7 +243,7 @@ def test_segments_without_a_kind_have_that_of_the_first() -> None:
 
 
 def test_heartbeat_between_segments_does_not_confirm() -> None:
-    """The list is about to change in an unknown way."""
+    """The list is about to change, and nobody knows how."""
     stage = live(market())
     stage.receive(delta(BETTER, **START))
 
@@ -273,7 +273,7 @@ def test_image_at_any_time_replaces_everything() -> None:
 
 
 def test_image_of_a_market_replaces_it() -> None:
-    """With img, nothing of its old ladders or definition stays; without, it is changed."""
+    """With `img`, nothing of the old ladders or definition stays; without `img`, they are changed."""
     stage = live(market())
     stage.receive(delta(change("1.1", {"id": HOME, "batb": [[1, 1.9, 5]]})))
     partly = {**market(), "rc": offers()[:2]}
@@ -283,7 +283,7 @@ def test_image_of_a_market_replaces_it() -> None:
 
 
 def test_closed_market_is_dropped() -> None:
-    """Later changes are of an unknown market; a new image restores it."""
+    """Later changes count as changes of an unknown market; a new image restores the market."""
     stage = live(market())
     stage.session.name({"1.1": MarketNames({})})
     stage.receive(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}))
@@ -299,7 +299,7 @@ def test_closed_market_is_dropped() -> None:
     [(0, None, 2), (0, 0, 2), (250, None, 0), (0, 180_000, 0), (250, 0, 2)],
 )
 def test_con_is_normal_on_a_delayed_stream(asked_ms: int, told_ms: int | None, counted: int) -> None:
-    """Without a delay, requested or set by the server, it says that the client reads too slowly."""
+    """Without a requested or set delay, `con` says that the client reads too slowly."""
     stage = Stage(conflate_ms=asked_ms)
     stage.connect()
     stage.receive(image(market(), market("1.2"), conflateMs=told_ms))
@@ -310,7 +310,7 @@ def test_con_is_normal_on_a_delayed_stream(asked_ms: int, told_ms: int | None, c
 
 
 def test_heartbeat_of_the_server_applies_to_its_connection() -> None:
-    """The next connection that resumes nothing begins with what is requested."""
+    """The next connection, if it resumes nothing, begins with the requested delay."""
     stage = live(market())
     stage.receive(heartbeat(conflateMs=180_000))
     stage.session.forget()
@@ -321,7 +321,7 @@ def test_heartbeat_of_the_server_applies_to_its_connection() -> None:
 
 
 def test_market_without_names_is_reported() -> None:
-    """Each message that changes it reports it until its names are known; a suspended one when it opens."""
+    """Each message that changes an open market reports it, until its names are known."""
     stage = Stage()
     stage.connect()
     suspended = market("1.2", status="SUSPENDED")
@@ -333,7 +333,7 @@ def test_market_without_names_is_reported() -> None:
 
 
 def test_too_many_markets_are_a_protocol_error() -> None:
-    """The limit is more than any account may have."""
+    """The limit is higher than that of any account."""
     stage = live()
     known = [market(f"1.{number}") for number in range(MAX_MARKETS)]
     stage.receive(delta(*known))

@@ -95,7 +95,7 @@ def test_patch_without_known_markets_is_a_protocol_error() -> None:
 
 
 def test_known_markets_are_not_confirmed_by_a_new_connection() -> None:
-    """Before its patch or image, no heartbeat and no delta confirms them or moves the clock."""
+    """Before the new connection's patch or image, nothing confirms the markets or moves the clock."""
     stage = live(market())
     stage.connect()
     answers = [stage.receive(heartbeat(id=4, clk="b")), stage.receive(delta(BETTER, id=4))]
@@ -105,7 +105,7 @@ def test_known_markets_are_not_confirmed_by_a_new_connection() -> None:
 
 
 def test_expired_clock_is_not_sent_again() -> None:
-    """A new subscription is sent at once on an open connection; the next one begins without a clock."""
+    """On an open connection a new subscription is sent immediately; the next one begins without a clock."""
     stage, closed = live(market()), live(market())
     stage.connect()
     stage.receive(failure("INVALID_CLOCK", closed=False, id=4))
@@ -141,7 +141,7 @@ def test_late_messages_of_a_replaced_subscription_are_dropped(late: Json) -> Non
 def test_market_that_is_not_open_is_removed_while_an_image_is_incomplete(
     status: str, number: int | None
 ) -> None:
-    """Of all messages before the image only such removals have an effect."""
+    """Before the image is complete, no other change has an effect."""
     stage = live(market("1.1"), market("1.2"))
     stage.take(stage.session.refresh())
     ended = {"id": "1.1", "marketDefinition": definition(status=status)}
@@ -154,7 +154,7 @@ def test_market_that_is_not_open_is_removed_while_an_image_is_incomplete(
 
 
 def test_new_image_is_requested_once() -> None:
-    """No request is made while one is under way or while there is no subscription."""
+    """No request is made while another one is under way or while there is no subscription."""
     stage = live(market())
     asked = [stage.session.refresh().send for _ in range(2)]
     stage.session.connect(TOKEN)
@@ -164,7 +164,7 @@ def test_new_image_is_requested_once() -> None:
 
 
 def test_unreliable_stream_is_withdrawn_at_once() -> None:
-    """Once, also before its image; messages have no effect until a reliable one, which asks for one."""
+    """The list is withdrawn once, also before an image; the next reliable message causes a new image."""
     early = Stage()
     early.connect()
     reactions = [early.receive(heartbeat(status=503)), early.receive(image(market()))]
@@ -188,7 +188,7 @@ def test_unreliable_stream_is_withdrawn_at_once() -> None:
 
 
 def test_narrower_subscription_begins_with_an_image() -> None:
-    """The next subscription has only these markets, on this connection or another."""
+    """The next subscription has only these markets, on this connection or another one."""
     stage = live(market())
     stage.session.narrow(["1.5", "1.3"])
     stage.take(stage.session.refresh())
@@ -203,7 +203,7 @@ def test_narrower_subscription_begins_with_an_image() -> None:
 
 @pytest.mark.parametrize("told", [{"clk": None}, {"initialClk": None}])
 def test_one_clock_alone_does_not_resume(told: Json) -> None:
-    """If the server has sent only one of the two, the next connection begins with an image."""
+    """If the server has sent only one of the two clocks, the next connection begins with an image."""
     stage = Stage()
     stage.connect()
     stage.receive(image(market(), **told))

@@ -1,4 +1,4 @@
-"""The board of a service on 5DollarFootballAPI, in virtual time: what is shown, when, and what is not."""
+"""The board of a service on 5DollarFootballAPI, in virtual time: which prices are shown, and when."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _venue(**options: object) -> FiveDollarFootball:
 
 
 async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: Path) -> None:
-    """Never at what it opened with, nor at a price that is null."""
+    """A match is never shown at its opening price, nor at a price that is null."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + HOUR)
     venue.add(7002, "Third", "Fourth", start=WALL_0 + HOUR)
@@ -61,7 +61,7 @@ async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: P
 async def test_prices_of_before_a_kick_off_end_with_it(
     tmp_path: Path, prices: tuple[float, ...] | None
 ) -> None:
-    """Whatever comes then: a match that is in play has prices in play, or none."""
+    """Early prices end whatever comes next: a match in play has prices in play, or none."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + 600.0)
     async with opened(tmp_path, venue) as (service, _):
@@ -80,7 +80,7 @@ async def test_prices_of_before_a_kick_off_end_with_it(
 async def test_a_match_that_begins_early_loses_its_prices_of_before(
     tmp_path: Path, prices: tuple[float, ...] | None
 ) -> None:
-    """As soon as the list of matches in play has it, suspended or not."""
+    """Early prices leave when the list of matches in play has the match, suspended or not."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + 900.0)
     venue.add(7002, "Third", "Fourth", start=WALL_0 + 900.0)
@@ -93,7 +93,7 @@ async def test_a_match_that_begins_early_loses_its_prices_of_before(
 
 
 async def test_a_price_in_play_is_suspended_where_it_is_null(tmp_path: Path) -> None:
-    """The price of before the kick-off is never shown in its place."""
+    """The price from before the kick-off is never shown in its place."""
     venue = _venue()
     venue.add(7001, start=WALL_0 - 600.0)
     venue.begin(7001, (1.5, 4.1, 7.5))
@@ -128,7 +128,7 @@ async def test_other_bookmakers_and_markets_are_asked_for_by_match(tmp_path: Pat
 
 
 async def test_all_markets_in_play_come_with_the_list(tmp_path: Path) -> None:
-    """In one request, with those of Bet365."""
+    """The list of matches in play has all markets of Bet365."""
     venue = _venue(limit=40)
     venue.add(7001, start=WALL_0 - 600.0)
     venue.odds[7001]["bet365"] |= others("inplay")
@@ -140,7 +140,7 @@ async def test_all_markets_in_play_come_with_the_list(tmp_path: Path) -> None:
 
 
 async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(tmp_path: Path) -> None:
-    """A match begins before its kick-off without a price in play: its odds by match do not say so."""
+    """A match begins early without a price in play, so its odds by match do not show that it has begun."""
     venue = _venue(limit=40)
     venue.add(7001, start=WALL_0 + 900.0)
     venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
@@ -164,7 +164,7 @@ async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(t
 
 
 async def test_a_match_that_was_played_unseen_loses_its_prices_by_match(tmp_path: Path) -> None:
-    """It is moved forward, begins and ends while matches in play cannot be listed."""
+    """The match is moved forward, begins and ends while matches in play cannot be listed."""
     venue = _venue(limit=40)
     venue.add(7001, start=WALL_0 + 30 * HOUR)
     venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
@@ -192,7 +192,7 @@ async def test_a_match_that_was_played_unseen_loses_its_prices_by_match(tmp_path
 
 
 async def test_any_price_in_play_tells_that_a_match_has_begun(tmp_path: Path) -> None:
-    """Of whichever bookmaker and market, also before a list says it."""
+    """The price may be of any bookmaker and market, and may come before a list has the match in play."""
     venue = _venue(limit=40)
     for name in (7001, 7002):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 900.0)
@@ -203,7 +203,7 @@ async def test_any_price_in_play_tells_that_a_match_has_begun(tmp_path: Path) ->
 
 
 async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> None:
-    """By id, or by name."""
+    """The option names leagues by id or by name."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + HOUR)
     venue.add(7002, "Third", "Fourth", start=WALL_0 + HOUR, league={"id": 61, "name": "La Liga"})
@@ -214,7 +214,7 @@ async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> 
 
 
 async def test_a_list_that_changes_between_two_pages_loses_no_match(tmp_path: Path) -> None:
-    """A match before the next page is moved away after each first page: the next one begins later."""
+    """After each first page one of its matches is moved to a later day, so the next page begins later."""
     venue = _venue(limit=60)
     for name in range(7001, 7131):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + HOUR + name)
@@ -233,7 +233,7 @@ async def test_a_list_that_changes_between_two_pages_loses_no_match(tmp_path: Pa
 
 
 async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
-    """It is asked for by its account, and held in every window, with all that may be asked for."""
+    """The source asks for the key's rate, and keeps it in every window, with all kinds of requests."""
     venue = _venue(limit=30)
     for name in range(7001, 7071):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 1000.0 + 60 * (name - 7000))
@@ -249,7 +249,7 @@ async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
 
 
 async def test_requests_of_another_program_count(tmp_path: Path) -> None:
-    """It spends all that is left of a window: nothing is asked for before the next one."""
+    """The other program spends the rest of each window; the source then waits for the next window."""
     venue = _venue(limit=10)
     venue.add(7001, start=WALL_0 + HOUR)
 
@@ -294,13 +294,13 @@ async def test_a_refusal_is_told_in_words(
     assert [entry for entry in logs if entry["event"] in {"source.down", "scope.lost"}]
     assert (
         len(venue.asked) <= asked + 3
-    )  # it is not tried again for a minute; some lists were not asked for
+    )  # no request is repeated for a minute; some lists were still to be asked for
     assert "fb_live" not in f"{error} {logs}"
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
 async def test_a_key_that_an_answer_repeats_is_shown_nowhere(tmp_path: Path, status: int) -> None:
-    """Neither in the log, nor in what is said of the source."""
+    """The key is neither in the log nor in the answers that describe the source."""
     error = {"type": "t", "code": API_KEY, "message": f"{API_KEY} is wrong", "request_id": API_KEY}
     echo = serving(json.dumps({"success": 0, "error": error}).encode(), status, {"X-Key": API_KEY})
     with capture_logs() as logs:
@@ -313,7 +313,7 @@ async def test_a_key_that_an_answer_repeats_is_shown_nowhere(tmp_path: Path, sta
 
 
 async def test_other_bookmakers_than_those_of_the_plan_are_asked_for_twice_an_hour(tmp_path: Path) -> None:
-    """What else the key may is shown; what it may not costs no request for each match."""
+    """The plan's own odds are shown; a refusal of other bookmakers costs no request for each match."""
     venue = _venue(limit=40, own=("bet365",))
     for name in range(7001, 7009):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 3 * HOUR + name)

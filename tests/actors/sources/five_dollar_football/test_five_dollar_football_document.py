@@ -1,4 +1,4 @@
-"""The examples of the OpenAPI document, which is kept beside the recordings, through the product."""
+"""The examples of the OpenAPI document, which is kept beside the recordings, read by the product."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _shown(extract: Extract) -> dict[str, tuple[float, ...]]:
 
 
 def test_example_of_an_account_a_league_and_a_bookmaker_are_read() -> None:
-    """With all of their parts."""
+    """All parts of the examples are read."""
     account, leagues = _read(_example("/status"), STATUS), _read(_example("/leagues"), LEAGUES)
     bookmakers = _read(_example("/bookmakers"), BOOKMAKERS)
 
@@ -68,7 +68,7 @@ def test_example_of_an_account_a_league_and_a_bookmaker_are_read() -> None:
 
 
 def test_an_element_that_is_too_long_costs_itself_alone() -> None:
-    """It is counted as unreadable."""
+    """The long element is counted as unreadable, and the others are read."""
     body = msgspec.json.decode(_example("/leagues"))
     body["data"][0]["name"] = "x" * MAX_PART_BYTES
     leagues = _read(msgspec.json.encode(body), LEAGUES)
@@ -78,7 +78,7 @@ def test_an_element_that_is_too_long_costs_itself_alone() -> None:
 
 @pytest.mark.parametrize("path", ["/fixtures", "/leagues/{id}/fixtures", "/teams/{id}/fixtures"])
 def test_examples_of_matches_are_read(path: str) -> None:
-    """Each as it stands there, with nothing that cannot be read."""
+    """Each example is read as it stands in the document, and has no part that cannot be read."""
     page = _read(_example(path), NEAR)
     expected = msgspec.json.decode(_example(path))["data"]
 
@@ -94,7 +94,7 @@ def _examples() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("scope", [STATUS, LEAGUES, BOOKMAKERS, NEAR, IN_PLAY, BEFORE, "2026-07-12.1"])
 def test_no_example_has_a_price_where_it_has_none_to_bet_on(scope: str) -> None:
-    """All of them are of matches that are over, or without odds, whatever was asked for."""
+    """All examples are of matches that are over, or without odds, whatever request they answer."""
     listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
     preface = preface_of(Group((listed,))) if scope == "2026-07-12.1" else b""
     shown, read = dict[str, tuple[float, ...]](), 0
@@ -113,7 +113,7 @@ def test_no_example_has_a_price_where_it_has_none_to_bet_on(scope: str) -> None:
 
 @pytest.mark.parametrize("scope", [IN_PLAY, BEFORE])
 def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
-    """The example of a list has only such a match, with all its prices of before."""
+    """The example of a list has only such a match, with all its prices from before kick-off."""
     extract = run_now(KIND.extract(_read(_example("/fixtures"), scope), "bet365", OPTIONS))
 
     assert {} == _shown(extract)
@@ -122,7 +122,7 @@ def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
 
 @pytest.mark.parametrize("is_to_come", [True, False])
 def test_example_of_odds_by_match_has_its_prices(*, is_to_come: bool) -> None:
-    """They are those of before the kick-off; as the example stands, with prices in play, none are shown."""
+    """Prices before kick-off are shown if the example has no prices in play; otherwise nothing is shown."""
     answer = msgspec.json.decode(_example("/fixtures/{id}/odds"))
     (bookmaker,) = answer["data"]["bookmakers"]
     bookmaker["slug"], odds = "pinnacle", bookmaker["odds"]
@@ -139,7 +139,7 @@ def test_example_of_odds_by_match_has_its_prices(*, is_to_come: bool) -> None:
 
 
 def test_markets_that_cannot_be_read_are_counted() -> None:
-    """Suspended ones and those that are not there are no fault."""
+    """A suspended market and a market that is not there are not counted."""
     answer = msgspec.json.decode(_example("/fixtures/{id}/odds"))
     (bookmaker,) = answer["data"]["bookmakers"]
     bookmaker["slug"], odds = "pinnacle", bookmaker["odds"]
@@ -156,14 +156,14 @@ def test_markets_that_cannot_be_read_are_counted() -> None:
 
 
 def _by_match(answer: object) -> Extract:
-    """Return what Pinnacle's odds of the example's match give before its kick-off."""
+    """Return the prices before kick-off that Pinnacle's odds of the example's match give."""
     listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
     body = preface_of(Group((listed,))) + msgspec.json.encode(answer)
     return run_now(KIND.extract(_read(body, "2026-07-12.1", 1_783_810_000.0), "pinnacle", OPTIONS))
 
 
 def test_what_an_error_says_is_told() -> None:
-    """The shape is that of the document's text: success, and an error with its code."""
+    """An error has the form that the document's text describes: success, and an error with its code."""
     body = b'{"success": 0, "error": {"type": "t", "code": "c", "message": "m", "request_id": "r"}}'
     error = TransportError("status was 403", status=403, body=body)
     assert KIND.explain is not None

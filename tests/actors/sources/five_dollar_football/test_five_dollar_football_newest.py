@@ -1,4 +1,4 @@
-"""No price of 5DollarFootballAPI that it had not then: lists of several ages, and random lives."""
+"""5DollarFootballAPI: no price is shown that the venue did not have then; old lists and random lives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _shown(service: VirtualService) -> set[tuple[str, str]]:
 
 @asynccontextmanager
 async def _day_read_once(folder: Path) -> AsyncIterator[tuple[VirtualService, FiveDollarFootball]]:
-    """Yield a service with matches of later that day, whose list cannot be read any more."""
+    """Yield a service with matches of later that day; the day's list cannot be read any more."""
     venue, is_read = FiveDollarFootball(lambda: WALL_0 + anyio.current_time(), limit=40), True
     for name in (7001, 7002):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + FAR)
@@ -48,7 +48,7 @@ async def _day_read_once(folder: Path) -> AsyncIterator[tuple[VirtualService, Fi
 
 
 async def _never_again(service: VirtualService, match: str, first_s: int = 160) -> None:
-    """Pass the time for which the older list holds."""
+    """Check that the match is not shown while the older list still counts."""
     for second in range(first_s, 1800, 20):
         await pass_to(float(second))
         assert not [each for each in _shown(service) if each[1] == match], f"second {second}"
@@ -68,7 +68,7 @@ async def _never_again(service: VirtualService, match: str, first_s: int = 160) 
 async def test_a_match_that_was_moved_is_not_to_come_at_its_old_kick_off(
     tmp_path: Path, moved_s: float, *, is_begun: bool, status: str, later: str, before: set[str]
 ) -> None:
-    """The list of its new kick-off says what it is; that of its day, of before, is older."""
+    """The list for the new kick-off has the match's state; the list for its day is older."""
     async with _day_read_once(tmp_path) as (service, venue):
         venue.move(7001, WALL_0 + moved_s)
         if is_begun:
@@ -83,7 +83,7 @@ async def test_a_match_that_was_moved_is_not_to_come_at_its_old_kick_off(
 
 
 async def test_a_match_does_not_come_back_when_another_of_its_kick_off_begins(tmp_path: Path) -> None:
-    """The list of that kick-off is then shown anew, without both."""
+    """The list for that kick-off is then shown again, without the two matches."""
     async with _day_read_once(tmp_path) as (service, venue):
         venue.begin(7001, None)
         await pass_to(200.0)  # with no match near, the list in play is read every two minutes
@@ -97,7 +97,7 @@ async def test_a_match_does_not_come_back_when_another_of_its_kick_off_begins(tm
 
 
 async def test_a_list_that_is_read_later_counts_again(tmp_path: Path) -> None:
-    """A match that was in play by mistake is to come, as the next lists say."""
+    """A match that was in play by mistake is upcoming again when later lists say so."""
     venue = FiveDollarFootball(lambda: WALL_0 + anyio.current_time(), limit=40)
     venue.add(7001, start=WALL_0 + 3600.0)
     async with configured(tmp_path, TEXT, web=Web(venue.answer)) as service:
@@ -111,7 +111,7 @@ async def test_a_list_that_is_read_later_counts_again(tmp_path: Path) -> None:
 
 
 def test_no_price_that_the_venue_had_not_is_shown(tmp_path: Path, *, is_long: bool, is_whole: bool) -> None:
-    """Matches begin, end and move, pages shift, others spend of the rate, the plan loses its odds."""
+    """Matches begin, end and move, pages shift, other programs use the rate, the plan loses its odds."""
     done = [run(seed, tmp_path) for seed in range(100 if is_whole else 20 if is_long else 3)]
 
     assert sum(each["shown"] for each in done)

@@ -1,4 +1,4 @@
-"""What `probe` says of 5DollarFootballAPI: what the key may, what is not found, and how prices move."""
+"""The output of `probe` for 5DollarFootballAPI: what the key may do, what is not found, how prices move."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def _probed(
 
 
 async def test_what_the_key_may_and_what_is_not_found_is_told(tmp_path: Path) -> None:
-    """Leagues are looked for in the list of leagues, bookmakers in that of bookmakers."""
+    """Leagues are looked up in the list of leagues, bookmakers in the list of bookmakers."""
     config = CONFIG.replace("api_key", 'leagues = [39, "La Liga", "Ligue 1", 99]\napi_key')
     config += '\n[bookmakers.other]\nsource = "five"\nkey = "other"\n'
 
@@ -55,7 +55,7 @@ async def test_what_the_key_may_and_what_is_not_found_is_told(tmp_path: Path) ->
 
 
 async def test_it_is_told_how_many_prices_have_moved(tmp_path: Path) -> None:
-    """They are asked for again after a minute, within the rate."""
+    """The prices are asked for again after a minute, within the rate."""
     venue = _venue()
 
     async def answer(request: object) -> object:
@@ -91,7 +91,7 @@ async def test_it_is_told_how_many_prices_have_moved(tmp_path: Path) -> None:
 async def test_a_start_that_fails_says_why_in_a_line(
     tmp_path: Path, changed: tuple[str, str], plan: str, answer: Answer | None, said: str
 ) -> None:
-    """The last line; the key is in none."""
+    """The last line has the reason; no line has the key."""
     venue = _venue()
     venue.plan, venue.has_odds = plan, plan != "free"
 

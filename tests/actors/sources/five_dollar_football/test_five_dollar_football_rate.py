@@ -13,7 +13,7 @@ NOW = Instant(0.0, 1_795_000_000.0)
 
 
 def test_no_burst_is_sent_until_an_answer_tells_the_rest_of_the_rate() -> None:
-    """An earlier process may have sent its burst just before: until then requests are an interval apart."""
+    """An earlier process may just have sent its burst: until the answer, requests are an interval apart."""
     gate = Gate(rate_of(60))
     gate.on_asked(SCOPE, NOW)
     gate.on_answered(SCOPE, {}, NOW)

@@ -1,4 +1,4 @@
-"""Requests of 5DollarFootballAPI: pages of a list that fit, and never more than the key has."""
+"""Requests of 5DollarFootballAPI: a list's pages fit together, and requests stay within the key's rate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _ids(read: Read | None) -> list[float]:
 @pytest.mark.parametrize("count", [1, 4, 5, 49, 50, 51, 600, 700, 2500])
 @pytest.mark.parametrize("most", [50, 5])
 def test_a_list_of_any_length_is_read(count: int, most: int) -> None:
-    """A Saturday has a thousand matches; almost each page has some in common with the one before."""
+    """A Saturday has a thousand matches; almost each page repeats some matches of the previous page."""
     reading, names = Reading(50), range(1, min(count, 50 * most) + 1)
     reading.window = 0, 10_000
     read, overlaps = None, 0
@@ -65,7 +65,7 @@ def test_a_list_of_any_length_is_read(count: int, most: int) -> None:
     ],
 )
 def test_pages_that_do_not_fit_are_refused(second: FixturesPage, why: str) -> None:
-    """A match has left the first page, or come before it, meanwhile; or the page is another one."""
+    """A match has left the first page or joined it meanwhile, or the page is not the requested one."""
     reading = _reading()
     reading.take(_page(1, [1, 2, 3, 4], has_more=True))
 
@@ -74,7 +74,7 @@ def test_pages_that_do_not_fit_are_refused(second: FixturesPage, why: str) -> No
 
 
 def test_a_list_of_pages_that_lacks_a_match_is_read_once_more() -> None:
-    """Then it is believed: the match is not listed any more."""
+    """The second reading is believed: the match is not listed any more."""
     reading = _reading()
     reading.take(_page(1, [1, 2, 3, 4], has_more=True))
     read = reading.take(_page(2, [4, 5], per_page=FULL - 1))
@@ -97,7 +97,7 @@ TOLD = {LIMIT: "10", REMAINING: "10"}
 
 
 class Asking:
-    """A gate, asked by a clock of its own; `asked` are the times of the requests (seconds)."""
+    """A gate with a clock of its own; `asked` has the times of the requests (seconds)."""
 
     def __init__(self, rate: Rate = MINUTE) -> None:
         self.gate = Gate(rate)
@@ -116,7 +116,7 @@ class Asking:
         self.gate.on_answered(Scope(f"{number}"), headers, self._instant)
 
     def pause(self) -> None:
-        """Have another process gone before."""
+        """Act as if another process had just used the key."""
         self.gate.pause(self._instant)
 
     def most(self, window_s: float) -> int:
@@ -129,7 +129,7 @@ class Asking:
 
 
 def test_before_the_first_headers_one_request_goes_at_once() -> None:
-    """Another process may have used the key; the headers of the first answer say what is left."""
+    """Another process may have used the key; the first answer's headers say how many requests are left."""
     asking = Asking()
     began = asking.now
     asking.ask()
@@ -142,7 +142,7 @@ def test_before_the_first_headers_one_request_goes_at_once() -> None:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_no_window_has_more_requests_than_the_key(seed: int) -> None:
-    """Whatever is answered, when, with or without headers, and whether another process went before."""
+    """Answers come at any time and in any order, with or without headers, also after another process."""
     random = Random(f"rate {seed}")
     rate = Rate(float(random.choice((1, 3, 10, 60))), random.choice((60.0, 3600.0)))
     asking, waiting = Asking(rate), list[int]()

@@ -1,4 +1,4 @@
-"""football-data.co.uk: rows in any encoding, valid prices, torn rows, bodies that are no file."""
+"""football-data.co.uk: rows in any encoding, valid prices, torn rows, and bodies that are not a file."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ BAD_PRICES = (
     *("#", "x", "c", "1xBet", '"2,50"', "0", "0.0", "1", "1.0", "1.00", "0.99", "-2", "+2.1", "2.", ".5"),
     *("NaN", "nan", "inf", "Infinity", "-inf", "1e400", "2e0", "0x2", "2_1", "1/2", "EVS", "true", "null"),
     *("\u0662.\u0661", "\uff12.1", "2\u00a01", "2 1", "'2.1", "9999999999", "1" * 400),
-    *("05", "00", "012.5", "01.50"),  # what is left of a number that a decimal comma has split
+    *("05", "00", "012.5", "01.50"),  # the rest of a number that a decimal comma has split
 )
 
 
 def test_invalid_price_rejects_its_match() -> None:
-    """Each such price, in any column, rejects, counts and removes its match alone (faults.md, B3)."""
+    """An invalid price in any column rejects, counts and removes its match alone (faults.md, B3)."""
     (listed,) = shown(csv_bytes(ROW))
     for price in BAD_PRICES:
         for column in ["B365H", "B365D", "B365A"]:
@@ -57,7 +57,7 @@ def test_invalid_price_rejects_its_match() -> None:
     ],
 )
 def test_plain_decimal_is_a_price(cell: str, price: float) -> None:
-    """Digits with or without decimals are read as a price, without blanks around them."""
+    """Digits with or without decimals are read as a price, without the blanks around them."""
     (match,) = extracted(csv_bytes(changed(B365H=cell))).matches
 
     assert (match.home_price, match.draw_price, match.away_price) == (price, 3.4, 3.6)
@@ -66,7 +66,7 @@ def test_plain_decimal_is_a_price(cell: str, price: float) -> None:
 @pytest.mark.parametrize(
     ("columns", "reasons"),
     [
-        (("B365H", "B365D", "B365A"), {}),  # the match is not offered, which is no error
+        (("B365H", "B365D", "B365A"), {}),  # the match is not offered, which is not an error
         *(((f"B365{side}",), {Reason.INCOMPLETE: 1}) for side in "HDA"),
         (("B365H", "B365A"), {Reason.INCOMPLETE: 1}),
     ],
@@ -78,7 +78,7 @@ def test_blank_prices(columns: tuple[str, ...], reasons: dict[Reason, int]) -> N
 
     assert ["Cedar City"] == [match.home for match in admission.batch.matches]
     assert reasons == dict(admission.rejected)
-    assert () == extracted(csv_bytes()).matches  # no rows at all are no error either
+    assert () == extracted(csv_bytes()).matches  # a file without rows is not an error
     assert [listed.source_match_id][: len(reasons)] == [
         removal.source_match_id for removal in admission.batch.removals
     ]
@@ -89,7 +89,7 @@ HTML = b"<!DOCTYPE html>\n<html><head><title>300 Multiple Choices</title></head>
 
 
 def test_body_that_is_no_file_is_rejected_entirely() -> None:
-    """Wrong shape or encoding, no teams or date in the header, an open quote: PayloadError, no list."""
+    """A wrong shape or encoding, a header without teams or date, or an open quote raises PayloadError."""
     for body in [
         b"",
         *(b"\r\n\r\n", b'\r\n"Div",Date\r\n', b'\r"\r'),
@@ -120,7 +120,7 @@ def test_body_that_is_no_file_is_rejected_entirely() -> None:
 
 
 def test_error_shows_little_of_the_body() -> None:
-    """The message has the first cell, cut and without control characters."""
+    """The message has the first cell, shortened and without control characters."""
     with pytest.raises(PayloadError) as caught:
         decoded(b"\x1b[31m" + b"A" * 10_000 + b"\n" + GOOD)
 
@@ -134,7 +134,7 @@ def test_error_shows_little_of_the_body() -> None:
     "later", [("", "", "", ""), ("2.20", "", "3.60", ""), ("2.10", "3.40", "3.60", "2")], ids=str
 )
 def test_later_row_that_offers_nothing_removes_an_earlier_price(later: tuple[str, ...]) -> None:
-    """If a match occurs twice, the last row counts: also without a price, or with a result."""
+    """If a match occurs twice, the last row counts, also if it has no price, or a result."""
     rows = (*ROW, ""), (*changed(HomeTeam="Cedar City"), ""), (*ROW[:5], *later)
     admission = judged(csv_bytes(*rows, header=(*COLUMNS, "FTHG")))
 
@@ -143,11 +143,11 @@ def test_later_row_that_offers_nothing_removes_an_earlier_price(later: tuple[str
 
 
 def test_truncated_price_is_never_read() -> None:
-    """Without an announced length a file must end with a line end: `12.50` cut to `12` is a price too."""
+    """Without an announced length a file must end with a line end: `12`, cut from `12.50`, is a price."""
     body = csv_bytes(ROW, changed(HomeTeam="Cedar City", B365H="1.30", B365D="5.50", B365A="12.50"))
     cut = body[: -len(".50\r\n")]
 
-    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed, so it counts as complete
+    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # of the announced length
     with pytest.raises(PayloadError, match="may be cut"):
         run_now(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
     whole = run_now(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
@@ -157,7 +157,7 @@ def test_truncated_price_is_never_read() -> None:
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "cp1252"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_long_text_is_equal_in_any_encoding(code: str, end: str) -> None:
-    """For any encoding and line ends, its rows are its lines."""
+    """For any encoding and line ends, the text's rows are its lines."""
     count = 10_000
     body = (f"Älmhult,Peña Œuvre{end}" * count).encode(code)
 
@@ -245,7 +245,7 @@ def test_quotes_in_joined_lines_make_no_row() -> None:
 
 
 def test_torn_row_removes_its_match() -> None:
-    """Of a valid and a torn row of a match neither counts; one with a result is over, and no error."""
+    """If a match has a valid row and a torn one, neither counts; a torn row with a result is no error."""
     row, header = (*ROW[:5], "2", *ROW[5:7]), (*COLUMNS[:5], "FTHG", *COLUMNS[5:])
     over = judged(csv_bytes(row, header=header))
 
@@ -298,7 +298,7 @@ def test_torn_header_rejects_the_file() -> None:
 
 
 def test_second_table_rejects_the_file() -> None:
-    """Below another header the columns differ; a header that repeats the first one is ignored."""
+    """The columns below a second header differ; a header that repeats the first header is ignored."""
     swapped = (*COLUMNS[:5], *COLUMNS[:4:-1])
     rows = (changed(HomeTeam="Cedar City"), ROW)
 

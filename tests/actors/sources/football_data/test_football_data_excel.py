@@ -19,7 +19,7 @@ def _row(number: int, *more: str) -> Cells:
 
 
 def _file(count: int, priced: range = range(0)) -> list[Cells]:
-    """Return the rows of a file as Excel writes it; those that are `priced` have bwin's prices too."""
+    """Return the rows of a file as Excel writes it; the rows `priced` have bwin's prices too."""
     rows = [_row(number, *(BWIN if number in priced else ())) for number in range(count)]
     lines = as_excel([",".join(row) for row in (HEADER, *rows)])
     return [tuple(line.split(",")) for line in lines[1:]]
@@ -33,7 +33,7 @@ def _shown(rows: list[Cells], key: str = "B365", end: str = "\r\n", header: Cell
 
 @pytest.mark.parametrize("count", [15, 17, 18, 31, 40, 47, 48, 49])
 def test_rows_without_the_blank_cells_at_their_end_are_read(count: int) -> None:
-    """However many there are in the last block."""
+    """The last block may have any number of rows."""
     rows = _file(count)
 
     assert {14, 8} >= {len(row) for row in rows}
@@ -42,7 +42,7 @@ def test_rows_without_the_blank_cells_at_their_end_are_read(count: int) -> None:
 
 @pytest.mark.parametrize("left_out", range(1, 7))
 def test_some_of_the_blank_cells_may_be_left_out(left_out: int) -> None:
-    """All rows of a block must have left out as many."""
+    """All rows of a block must lack the same number of cells."""
     rows = [
         row[: len(HEADER) - left_out] if at >= 15 else row for at, row in enumerate(map(_row, range(40)))
     ]
@@ -51,7 +51,7 @@ def test_some_of_the_blank_cells_may_be_left_out(left_out: int) -> None:
 
 
 def test_more_blank_cells_than_the_header_has_are_read() -> None:
-    """A block of rows may end with them; not with a cell that is filled."""
+    """All rows of a block may end with extra blank cells, but not with an extra cell that is filled."""
     wide = [(*row, "", "") if at >= 15 else row for at, row in enumerate(map(_row, range(40)))]
     filled = [(*row[:-1], "x") if at == 20 else row for at, row in enumerate(wide)]
 
@@ -61,7 +61,7 @@ def test_more_blank_cells_than_the_header_has_are_read() -> None:
 
 @pytest.mark.parametrize("count", [2, 15, 16, 40])
 def test_blank_cells_at_the_end_of_the_header_may_be_left_out(count: int) -> None:
-    """They name no column; a row that has lost another cell besides is torn."""
+    """Those cells name no column; a row that has lost another cell as well is torn."""
     rows = [*map(_row, range(count))]
     torn = [row[:-1] if at == 7 else row for at, row in enumerate(rows)]
 
@@ -70,7 +70,7 @@ def test_blank_cells_at_the_end_of_the_header_may_be_left_out(count: int) -> Non
 
 
 def test_prices_of_a_short_row_are_in_their_columns() -> None:
-    """Each block is as wide as its own prices go."""
+    """Each block is as wide as its longest row."""
     rows = _file(48, priced=range(20, 22))
 
     assert {14, 11, 8} == {len(row) for row in rows}
@@ -84,17 +84,17 @@ TORN = _row(20)[:8]
     "torn",
     [
         (*TORN[:5], *TORN[6:]),  # a price is missing
-        (*TORN[:6], *TORN[5:]),  # a price twice
-        TORN[:-1],  # cut short
-        TORN[:5],  # without any price
-        (*TORN[:5], "2", *TORN[5:]),  # a price in two
-        (*TORN, ""),  # a comma more than the others
-        (*TORN[:5], "2", "10", *TORN[6:], "", "", "", "", ""),  # a price in two, of the header's width
-        (*TORN[:5], *TORN[6:], *BWIN, "", "", "", ""),  # a price is missing, of the header's width
+        (*TORN[:6], *TORN[5:]),  # a price is there twice
+        TORN[:-1],  # the last price is cut off
+        TORN[:5],  # all prices are cut off
+        (*TORN[:5], "2", *TORN[5:]),  # a price is split in two
+        (*TORN, ""),  # a comma more than in the other rows
+        (*TORN[:5], "2", "10", *TORN[6:], "", "", "", "", ""),  # a split price, the header's width
+        (*TORN[:5], *TORN[6:], *BWIN, "", "", "", ""),  # a missing price, the header's width
     ],
 )
 def test_torn_row_among_short_rows_is_not_read(torn: Cells) -> None:
-    """Its cells may be in wrong columns, also if it is as wide as the header; it is counted."""
+    """The row's cells may be in wrong columns, also if it is as wide as the header; it is counted."""
     rows = _file(40)
     rows[20] = torn
 
@@ -103,7 +103,7 @@ def test_torn_row_among_short_rows_is_not_read(torn: Cells) -> None:
 
 
 def test_lines_above_and_below_a_cut_are_not_read() -> None:
-    """What follows is a line further down, and read where its block still has one width."""
+    """The rows below the cut are one line further down; they are read if their block has one width."""
     for at in range(15, 48):
         rows = _file(48, priced=range(20, 22))
         head, tail = (*rows[at][:7], rows[at][7][:1]), (rows[at][7][1:], *rows[at][8:])
@@ -116,13 +116,13 @@ def test_lines_above_and_below_a_cut_are_not_read() -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        _file(16),  # its block has no other row with which to compare
+        _file(16),  # the last row's block has no other row to compare with
         [row[:8] if at % 2 else row for at, row in enumerate(map(_row, range(40)))],  # no width is certain
     ],
     ids=["a single row", "every second row"],
 )
 def test_rows_are_not_read_where_nothing_shows_what_was_left_out(rows: list[Cells]) -> None:
-    """Nothing tells a row that lost a cell from a row that ends early."""
+    """A row that lost a cell then looks like a row that ends early."""
     whole = [number for number, row in enumerate(rows) if len(row) == len(HEADER)]
 
     assert len(whole) < len(rows)
@@ -132,19 +132,19 @@ def test_rows_are_not_read_where_nothing_shows_what_was_left_out(rows: list[Cell
 @pytest.mark.parametrize(
     "rows",
     [
-        [row[:8] for row in _file(40)],  # the header may have a name too much
-        [(*row, "") for row in map(_row, range(40))],  # or a name too little
+        [row[:8] for row in _file(40)],  # the header may have a name too many
+        [(*row, "") for row in map(_row, range(40))],  # the header may lack a name
     ],
     ids=["shorter", "longer"],
 )
 def test_file_of_which_all_rows_differ_is_not_read(rows: list[Cells]) -> None:
-    """Then its header may be torn, and all prices in wrong columns."""
+    """If all rows differ from the header, the header may be torn, and all prices in wrong columns."""
     with pytest.raises(PayloadError, match="40 rows do not fit the header, 0 do"):
         _shown(rows)
 
 
 def test_short_rows_of_a_file_without_its_last_line_end_are_not_read() -> None:
-    """Excel ends each line, so that the file may be cut, even within a price."""
+    """Excel ends each line, so a file without the last line end may be cut, even within a price."""
     body = csv_bytes(*_file(40), header=HEADER)
 
     with pytest.raises(PayloadError, match="25 rows do not fit the header, 15 do"):
@@ -153,9 +153,9 @@ def test_short_rows_of_a_file_without_its_last_line_end_are_not_read() -> None:
 
 @pytest.mark.recordings
 def test_recorded_files_show_the_same_as_excel_writes_them() -> None:
-    """But for a few rows at the end of a file, which no others vouch for."""
+    """A few rows at the end of a file are the exception: no other rows of their block confirm them."""
     counts = {False: 0, True: 0}
-    for path in football_data("fixtures", "*.csv")[1:]:  # the first has no prices
+    for path in football_data("fixtures", "*.csv")[1:]:  # the first file has no prices
         lines = path.read_bytes().decode("utf-8-sig").splitlines()
         for is_written_anew, text in ((False, lines), (True, as_excel(lines))):
             body = "".join(f"{line}\r\n" for line in text).encode()

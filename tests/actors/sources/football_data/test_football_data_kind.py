@@ -59,7 +59,7 @@ def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) ->
 
 
 def test_file_without_the_three_columns_is_an_error_of_that_bookmaker() -> None:
-    """A prefix, a suffix or another case is another column, and the error names the missing ones."""
+    """A prefix, a suffix or another case makes another column; the error names the missing columns."""
     for key, header in [
         ("BF", ("BFDH", "BFDD", "BFDA")),
         ("BFD", ("BFH", "BFD", "BFA")),
@@ -76,7 +76,7 @@ def test_file_without_the_three_columns_is_an_error_of_that_bookmaker() -> None:
 
 @pytest.mark.parametrize("source_time", [None, 1_771_000_000.0])
 def test_row_becomes_a_match(source_time: float | None) -> None:
-    """Teams, league, kick-off and prices are those of the row; the source time is that of the file."""
+    """Teams, league, kick-off and prices come from the row; the source time is the time of the file."""
     (match,) = extracted(csv_bytes(ROW), source_time=source_time).matches
 
     assert (match.home, match.away, match.league) == ("Alder Town", "Birch United", "XX")
@@ -85,7 +85,7 @@ def test_row_becomes_a_match(source_time: float | None) -> None:
 
 
 def test_prices_of_a_file_may_be_of_any_age() -> None:
-    """The site makes a file only now and then."""
+    """The site makes a new file only now and then, so its prices count as collected."""
     assert extracted(csv_bytes(ROW)).is_collected
 
 
@@ -133,7 +133,7 @@ def test_form_of_a_file_does_not_matter(body: bytes) -> None:
     ids=["extra leagues", "HT and AT, without a time"],
 )
 def test_other_files_have_other_columns(columns: str, key: str, league: str, start: int | None) -> None:
-    """Of leagues and teams; files before 2019/20 have the day only."""
+    """Columns of leagues and teams have other names; files before 2019/20 have the day only."""
     cells = {name: cell for name, _, cell in (each.partition("=") for each in columns.split())}
     cells |= {"Date": "14/02/2026"}
     cells |= dict(zip(("Home", "Away") if "Home" in cells else ("HT", "AT"), ROW[3:5], strict=True))
@@ -145,7 +145,7 @@ def test_other_files_have_other_columns(columns: str, key: str, league: str, sta
 
 
 def test_prefix_that_is_no_bookmaker_is_refused() -> None:
-    """Malformed keys, aggregates and closing prices; the codes of the site are accepted."""
+    """Malformed keys, aggregates and closing prices are refused; the codes of the site are accepted."""
     for key in (
         "B365",
         "BFD",
@@ -174,7 +174,7 @@ def test_prefix_that_is_no_bookmaker_is_refused() -> None:
 
 @pytest.mark.parametrize("beside", [("ZZH", "ZZD", "ZZA"), ("ZZA",)])
 def test_closing_prices_of_a_bookmaker_of_the_file_are_refused(beside: tuple[str, ...]) -> None:
-    """A key is that of closing prices if the file has columns of the same prefix without the C."""
+    """A key names closing prices if the file has columns of the same prefix without the C."""
     header = (*COLUMNS[:5], *beside, "ZZCH", "ZZCD", "ZZCA")
     body = csv_bytes((*ROW[:5], *("2.1",) * len(beside), "1.7", "3.9", "4.8"), header=header)
 
@@ -185,7 +185,7 @@ def test_closing_prices_of_a_bookmaker_of_the_file_are_refused(beside: tuple[str
 
 
 def test_bookmaker_whose_prefix_ends_in_c_is_shown() -> None:
-    """Without columns of the shorter prefix its prices are live, beside closing prices of its own."""
+    """Without columns of the shorter prefix, these prices are live, beside the key's own closing prices."""
     header = (*COLUMNS[:5], "ZCH", "ZCD", "ZCA", "ZCCH", "ZCCD", "ZCCA")
     body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6", "1.7", "3.9", "4.8"), header=header)
 
@@ -203,7 +203,7 @@ def test_bookmaker_whose_prefix_ends_in_c_is_shown() -> None:
     ],
 )
 def test_only_bookmakers_of_the_file_are_suggested(key: str, near: str) -> None:
-    """What is suggested for a prefix without columns is one that is accepted, and never the same."""
+    """The suggestion for a prefix without columns is an accepted prefix, and never the same one."""
     triples = [f"{prefix}{side}" for prefix in ("ZZ", "ZZC", "Max", "MaxC") for side in "HDA"]
     header = (*COLUMNS[:5], *triples, "ZZAHH", "ZZAHA", "YYH", "YYD")
 
@@ -317,7 +317,7 @@ def test_match_with_a_result_is_over() -> None:
 
 @pytest.mark.parametrize("prices", [ROW[5:], ("", "", "")])
 def test_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) -> None:
-    """With or without prices, its removal has the reason `finished`, not that of a missing offer."""
+    """With or without prices, the reason of its removal is `finished`, not a missing offer."""
     header = (*COLUMNS, "FTHG")
     snapshot = Snapshot.empty(1, (BOOKMAKER,))
     for row in ((*ROW, ""), (*ROW[:5], *prices, "2")):
@@ -341,7 +341,7 @@ def test_division_is_shown_by_its_name() -> None:
 
 
 def test_id_is_that_of_division_day_and_teams() -> None:
-    """A corrected time or another spelling of the date is the same match."""
+    """A corrected time or another spelling of the date does not change the id."""
     for cells in [{"Time": "17:45"}, {"Time": ""}, {"Date": "14/2/26"}, {"B365H": "2.2"}]:
         assert _id(**cells) == _id(), cells
     for cells in [
@@ -376,7 +376,7 @@ def test_id_is_the_same_in_every_release() -> None:
 def test_different_fixtures_have_different_ids(
     row: tuple[str, str, str, str], other: tuple[str, str, str, str]
 ) -> None:
-    """No two share an id, which has a valid form, however long or similar their names are."""
+    """No two fixtures share an id; each id has a valid form, however long or similar the names are."""
     first, second = match_id_of(*row), match_id_of(*other)
 
     assert (first == second) == (row == other)

@@ -37,13 +37,13 @@ ALIKE = cells(
     "AvgAHA=9.8 BFE>2.5=8.1 BFE<2.5=8.2 BFEAHH=8.3 BFEAHA=8.4 BbAHh=-8 BbMxAHH=8.5 AHW=7 B365>3.5=7.1 "
     "B365<3.5=7.2 AHH=7.3 AHA=7.4 BbOU=30 GBAH=7"
 )
-"""Names that begin or end as those of `LINED` do, with prices that must not be read."""
+"""Column names that begin or end like the names in `LINED`, with prices that must not be read."""
 
 Listed = dict[str, tuple[float, ...]]
 
 
 def file_of(*rows: dict[str, str], main: tuple[str, ...] = ROW) -> bytes:
-    """Return a file of rows with these cells beside those of the match and its 1X2 prices."""
+    """Return a file of rows with these cells beside the cells of the match and its 1X2 prices."""
     names = [*dict.fromkeys(name for row in rows for name in row)]
     cells = [(*main, *(row.get(name, "") for name in names)) for row in rows]
     return csv_bytes(*cells, header=(*COLUMNS[: len(main)], *names))
@@ -60,7 +60,7 @@ def listed(body: bytes, key: str = "B365") -> Listed:
 
 
 def test_row_has_three_markets_of_one_match() -> None:
-    """They have the match's id, with the market behind it, its names and its times."""
+    """The other markets have the match's id with the market behind it, and the match's names and times."""
     result, totals, handicap = read(file_of(LINED)).matches
 
     assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of(LINED))
@@ -73,7 +73,7 @@ def test_row_has_three_markets_of_one_match() -> None:
 
 
 def test_other_markets_are_read_if_they_are_asked_for() -> None:
-    """Without the option 1X2 alone is read, with the same result as without the columns; or one kind."""
+    """Without the option 1X2 alone is read, as if the columns were not there; one kind may be asked for."""
     totals_alone = FootballDataOptions(kind="football_data", url=URL, markets=(Kind.OVER_UNDER,))
 
     assert extracted(csv_bytes(ROW)) == extracted(file_of({**LINED, **ALIKE}))
@@ -85,14 +85,14 @@ def test_other_markets_are_read_if_they_are_asked_for() -> None:
 
 @given(st.permutations(sorted({**LINED, **ALIKE})))
 def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) -> None:
-    """Beside closing prices, aggregates, other bookmakers, lines and statistics of similar names."""
+    """The row also has closing prices, aggregates, other bookmakers, lines and similar statistics."""
     row = {**LINED, **ALIKE}
 
     assert dict([RESULT, TOTALS, HANDICAP]) == listed(file_of({name: row[name] for name in names}))
 
 
 def test_bookmakers_have_columns_of_their_own() -> None:
-    """In older files each has its line; Pinnacle has another prefix for other markets than for 1X2."""
+    """In older files each bookmaker has its own line; Pinnacle has another prefix than for 1X2."""
     row = cells(
         "GBAHH=1.90 GBAHA=1.94 GBAH=-0.5 LBAHH=2.02 LBAHA=1.83 LBAH=-0.75 "
         "GBH=1.9 GBD=3.3 GBA=3.8 LBH=1.9 LBD=3.3 LBA=3.8"
@@ -117,7 +117,7 @@ def test_closing_line_is_that_of_no_earlier_price() -> None:
 
 
 def test_closing_prices_and_other_lines_are_counted_and_not_read() -> None:
-    """Beside blank earlier prices as well: what a bookmaker offered last is no offer."""
+    """Closing prices are not read beside blank earlier prices either: a last offer is no offer now."""
     closing = {"B365C>2.5": "1.8", "B365C<2.5": "2.0", "AHCh": "-0.5", "B365CAHH": "1.9", "B365CAHA": "1.9"}
     row = {**dict.fromkeys(LINED, ""), **closing}
 
@@ -133,7 +133,7 @@ def test_closing_prices_and_other_lines_are_counted_and_not_read() -> None:
 
 
 def test_key_of_closing_prices_is_refused_in_a_file_with_other_markets_alone() -> None:
-    """That the file has the live prices under the name without C tells it."""
+    """The file has the live prices under the name without C, so the C means closing prices."""
     row = {"QQ>2.5": "1.9", "QQ<2.5": "1.9", "QQC>2.5": "1.8", "QQC<2.5": "2.0"}
 
     assert {"over_under:2.5": (1.9, 1.9)} == listed(file_of(row, main=ROW[:5]), "QQ")
@@ -149,7 +149,7 @@ def test_key_of_closing_prices_is_refused_in_a_file_with_other_markets_alone() -
     ],
 )
 def test_multiple_of_a_quarter_goal_is_a_line(cell: str, line: str) -> None:
-    """With or without a sign, decimals, or blanks around it."""
+    """The cell may have a sign, decimals, or blanks around the number."""
     assert HANDICAP[1] == listed(file_of({**LINED, "AHh": cell}))[f"asian_handicap:{line}"]
 
 
@@ -162,7 +162,7 @@ def test_multiple_of_a_quarter_goal_is_a_line(cell: str, line: str) -> None:
     ],
 )
 def test_handicap_without_a_possible_line_is_refused(cell: str) -> None:
-    """It is counted, and the notes say what was found; the other markets of the row stay."""
+    """The handicap is counted, and a note has the found cell; the other markets of the row stay."""
     body = file_of({**LINED, "AHh": cell})
     (note,) = read(body).notes
 
@@ -184,7 +184,7 @@ def test_handicap_without_a_possible_line_is_refused(cell: str) -> None:
     ],
 )
 def test_bad_prices_of_a_market_reject_it_alone(changes: dict[str, str], reason: Reason) -> None:
-    """It becomes a removal of its own id; the match and its handicap stay."""
+    """The market becomes a removal of its own id; the match and its handicap stay."""
     admission = judged(file_of({**LINED, **changes}), options=ALL_MARKETS)
     (removal,) = admission.batch.removals
 
@@ -194,7 +194,7 @@ def test_bad_prices_of_a_market_reject_it_alone(changes: dict[str, str], reason:
 
 
 def test_placeholders_of_the_exchange_are_no_prices() -> None:
-    """Its sums are believed up to that of people who trade, as those of 1X2."""
+    """The exchange's book sums are limited like sums of other people's offers, as for 1X2."""
     row = {"BFEH": "2.1", "BFED": "3.6", "BFEA": "3.8", "BFE>2.5": "1.70", "BFE<2.5": "1.75"}
 
     assert ["1x2"] == [*listed(file_of(row), "BFE")]
@@ -205,7 +205,7 @@ def test_placeholders_of_the_exchange_are_no_prices() -> None:
     "prices", [{"B365H": "", "B365D": "", "B365A": ""}, {"B365D": ""}, {"B365A": "#"}], ids=str
 )
 def test_match_without_1x2_prices_has_its_other_markets(prices: dict[str, str]) -> None:
-    """They have the id that the match would have."""
+    """The other markets have the id that the match would have."""
     body = file_of(LINED, main=changed(**prices))
     (other, *_) = read(file_of(LINED)).matches
 
@@ -214,7 +214,7 @@ def test_match_without_1x2_prices_has_its_other_markets(prices: dict[str, str]) 
 
 
 def test_file_without_the_1x2_columns_has_the_other_markets() -> None:
-    """A note names the missing columns; half of a market is none; without any column it is an error."""
+    """A note names missing columns; half a market is not read; without any column there is an error."""
     extract = read(file_of(LINED, main=ROW[:5]))
 
     assert ["over_under:2.5", "asian_handicap:-0.25"] == [str(match.market) for match in extract.matches]
@@ -228,7 +228,7 @@ def test_file_without_the_1x2_columns_has_the_other_markets() -> None:
 
 @pytest.mark.parametrize("line", ["-0.25", "-0.5"])
 def test_match_in_two_rows_has_no_other_market(line: str) -> None:
-    """It is unknown whose line holds: with the last row alone counting, both lines would be shown."""
+    """Nobody knows which row's line is right; if the last row alone counted, both lines would be shown."""
     body = file_of(LINED, {**LINED, "AHh": line})
     admission = judged(body, options=ALL_MARKETS)
 
@@ -237,7 +237,7 @@ def test_match_in_two_rows_has_no_other_market(line: str) -> None:
 
 
 def test_row_that_is_not_read_has_no_market() -> None:
-    """Of a match that is over, one removal; on an impossible date each is counted, as it is for 1X2."""
+    """A match that is over gives one removal; an impossible date counts for each market, as for 1X2."""
     (over,) = read(file_of({**LINED, "FTHG": "2"})).removals
     extract = read(file_of(LINED, main=changed(Date="31/02/2026")))
 
@@ -246,11 +246,11 @@ def test_row_that_is_not_read_has_no_market() -> None:
     assert [(Reason.START_TIME, name) for name in ("", "over_under:2.5", HANDICAP[0])] == [
         (removal.reason, removal.source_match_id.partition(" ")[2]) for removal in extract.removals
     ]
-    assert {} == listed(file_of(LINED).replace(b",-0.25,", b",-0.25,,"))  # torn
+    assert {} == listed(file_of(LINED).replace(b",-0.25,", b",-0.25,,"))  # a torn row
 
 
 def test_kind_of_market_that_no_file_has_is_an_error() -> None:
-    """It says which there are."""
+    """The error says which kinds files have."""
     options = FootballDataOptions(kind="football_data", url=URL, markets=(Kind.BTTS, Kind.OVER_UNDER))
 
     with pytest.raises(ValueError, match="markets had btts, must be of 1x2, over_under, asian_handicap"):

@@ -1,7 +1,7 @@
 """football-data.co.uk: every recorded file, price by price and line by line, compared with other readings.
 
 The season files have finished matches only, so they are read a second time with the result column
-renamed: then all of their matches are upcoming ones; and again with closing lines in place of earlier ones.
+renamed, which makes all their matches upcoming, and again with closing lines in place of earlier ones.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ FINISHED = [path for path in FILES if path.parent.name != "fixtures"]
 
 
 def _open(path: Path) -> bytes:
-    """Return the file with its matches as before kick-off."""
+    """Return the file with its matches as if before kick-off."""
     return path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
 
 
 def _upcoming(path: Path) -> bytes:
-    """Return the file with its matches as before kick-off, and its closing prices as present ones."""
+    """Return the file with matches as if before kick-off, and its closing prices as present prices."""
     body = _open(path)
     header = body.partition(b"\n")[0]
     return body if b",PSH," in header else body.replace(b",PSC", b",PS")
@@ -113,7 +113,7 @@ LINED = ("B365", "PS", "BFE", "BW", "WH", "GB")
 
 
 def _closing(path: Path) -> bytes:
-    """Return the same with the closing columns of all markets under the names of the earlier ones."""
+    """Return the file with the closing columns of all markets under the names of the earlier columns."""
     header, end, rest = _open(path).partition(b"\n")
     names = [
         re.sub(r"^(AH|B365|BFE|P)(h|AH[HA]|[<>]2\.5)$", r"\1-\2", it)
@@ -124,7 +124,7 @@ def _closing(path: Path) -> bytes:
 
 
 def _read(body: bytes, code: str, options: FootballDataOptions) -> tuple[tuple[Match, ...], Counter[str]]:
-    """Return the matches that are shown, and the reasons of those that are not."""
+    """Return the matches that are shown, and the reasons of the matches that are not."""
     try:
         extract = extracted(body, code, options=options)
     except PayloadError as error:
@@ -136,7 +136,7 @@ def _read(body: bytes, code: str, options: FootballDataOptions) -> tuple[tuple[M
 
 
 def _our_markets(body: bytes, code: str) -> tuple[dict[Key, tuple[float, ...]], Counter[str]]:
-    """Return the other markets that are shown, and the reasons of those that are not."""
+    """Return the other markets that are shown, and the reasons of the markets that are not."""
     matches, rejected = _read(body, code, ALL_MARKETS)
     rejected -= _read(body, code, OPTIONS)[1]
     others = [match for match in matches if match.odds]
@@ -154,7 +154,7 @@ def _our_markets(body: bytes, code: str) -> tuple[dict[Key, tuple[float, ...]], 
     ],
 )
 def test_every_price_and_line_equals_another_reading(path: Path, read: Callable[[Path], bytes]) -> None:
-    """Each is equal, or refused for the same reason: markets, prices and counts, of every bookmaker."""
+    """Markets, prices and counts of every bookmaker are equal, or refused for the same reason."""
     body = read(path)
 
     assert {code: reading(body, code) for code in LINED} == {

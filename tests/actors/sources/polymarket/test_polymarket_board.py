@@ -1,4 +1,4 @@
-"""The board of a service on Polymarket, in virtual time: what is asked for, shown, and when it leaves."""
+"""The board of a service on Polymarket, in virtual time: requests, matches, and when matches leave."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HTML = serving(b"<html>blocked</html>")
 
 
 async def test_prices_are_of_the_time_of_the_newest_book(tmp_path: Path) -> None:
-    """The event says whether the match is in play."""
+    """The venue's event says whether the match is in play."""
     venue = Polymarket()
     listed = venue.add("101", start=WALL_0 + HOUR, live=True)
     listed.books["away"] = {"timestamp": "1783961277158"}
@@ -40,7 +40,7 @@ async def test_prices_are_of_the_time_of_the_newest_book(tmp_path: Path) -> None
 
 
 async def test_cursor_that_repeats_makes_no_list(tmp_path: Path) -> None:
-    """A list whose pages go in a circle withdraws nothing: what was read before still holds."""
+    """A list whose pages go in a circle withdraws nothing: the matches read before it stay."""
     venue = Polymarket(page_size=3)
     venue.add("101", start=WALL_0 + HOUR)
     async with opened(tmp_path, venue) as (service, web):
@@ -57,7 +57,7 @@ async def test_cursor_that_repeats_makes_no_list(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("others", [0, 1])
 async def test_answer_that_was_under_way_is_read_by_the_newest_list(tmp_path: Path, others: int) -> None:
-    """Books that were asked for before a list say nothing of a match that it has no longer."""
+    """If books were asked for before a list, they do not restore a match that this list lacks."""
     venue = Polymarket()
     for number in range(1 + others):
         venue.add(f"10{number}", start=WALL_0 + HOUR)
@@ -68,7 +68,7 @@ async def test_answer_that_was_under_way_is_read_by_the_newest_list(tmp_path: Pa
             venue.matches.pop("100", None)
             await anyio.sleep(302.5 - anyio.current_time())
         elif request.url.path == "/books" and anyio.current_time() > 302.0:
-            await anyio.sleep(1.0)  # what is asked by the newest list comes later
+            await anyio.sleep(1.0)  # books that the newest list asks for come later
         return answered
 
     async with opened(tmp_path, venue, answer=answer, until=289.0) as (service, _):
@@ -79,7 +79,7 @@ async def test_answer_that_was_under_way_is_read_by_the_newest_list(tmp_path: Pa
 
 
 async def test_venue_whose_last_match_is_over_is_not_live_for_ever(tmp_path: Path) -> None:
-    """When no answer comes any more, nothing vouches for the empty list after a quarter of an hour."""
+    """When no answer comes any more, nothing confirms the empty list after a quarter of an hour."""
     venue, states = Polymarket(), []
     venue.add("101", start=WALL_0 + HOUR)
     async with opened(tmp_path, venue) as (service, web):
@@ -95,7 +95,7 @@ async def test_venue_whose_last_match_is_over_is_not_live_for_ever(tmp_path: Pat
 
 
 async def test_listed_matches_that_are_not_shown_are_counted(tmp_path: Path) -> None:
-    """By reason, also those of a league of which nothing is asked for."""
+    """Matches are counted by reason, also in a league for which no prices are asked for."""
     venue = Polymarket()
     venue.leagues.append(league_row("lal", 780))
     venue.add("101", start=WALL_0 + HOUR)
@@ -110,7 +110,7 @@ async def test_listed_matches_that_are_not_shown_are_counted(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("period", ["FT", "VFT", "ft", "FT OT", "ET", "AET", "PEN"])
 async def test_period_after_the_90_minutes_ends_a_match(tmp_path: Path, period: str) -> None:
-    """Bets are on these alone; before and during them a match is shown."""
+    """Bets are on the 90 minutes alone; before and during them a match is shown."""
     venue = Polymarket()
     for number, played in enumerate(("NS", "1H", "HT", "2H", None)):
         venue.add(f"10{number}", start=WALL_0 - HOUR, period=played)
@@ -126,7 +126,7 @@ async def test_period_after_the_90_minutes_ends_a_match(tmp_path: Path, period: 
 
 
 async def test_league_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    """An error names what is configured, and what there is."""
+    """The error names the configured league, and the leagues that exist."""
     venue = Polymarket()
     venue.leagues.append(league_row("lal", 780, name="La Liga"))
     async with opened(tmp_path, venue, having(venue.config, 'leagues = ["pel"]')) as (service, _):
@@ -136,7 +136,7 @@ async def test_league_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 
 async def test_every_league_of_football_is_asked_by_its_own_tag(tmp_path: Path) -> None:
-    """Tags that several leagues have, and leagues of other sports, are not asked for."""
+    """Tags that several leagues share, and tags of other sports, are not asked for."""
     venue = Polymarket()
     venue.leagues += [
         league_row("lal", 780, name="La Liga 2025", tags="1, 780,306,100350", primaryTagId=306),
@@ -180,7 +180,7 @@ def _venue() -> tuple[Polymarket, Listed]:
 
 
 async def test_lines_are_shown_beside_the_result(tmp_path: Path) -> None:
-    """Under the id of the match, with its names, fee, page and least stake."""
+    """The lines have the id of the match, and its names, fee, page and least stake."""
     venue, _ = _venue()
     async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         board = service.system.markets.published[Kind.ASIAN_HANDICAP].newest
@@ -205,7 +205,7 @@ async def test_lines_are_shown_beside_the_result(tmp_path: Path) -> None:
 async def test_each_type_is_asked_for_by_its_name(
     tmp_path: Path, config: str, types: set[str], shown: dict[str, tuple[float, ...]]
 ) -> None:
-    """Look-alikes that come all the same are counted by theirs."""
+    """Look-alikes that come nevertheless are counted by their type."""
     venue, _ = _venue()
     async with opened(tmp_path, venue, config, until=12.0) as (service, web):
         found = {request.url.params.get("sports_market_types", "") for request in web.requests}
@@ -217,7 +217,7 @@ async def test_each_type_is_asked_for_by_its_name(
 
 
 async def test_match_that_is_over_takes_its_lines_along(tmp_path: Path) -> None:
-    """Though their own event does not say so."""
+    """The lines leave although their own event does not say that it is over."""
     venue, listed = _venue()
     async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         listed.event["ended"] = True
@@ -227,7 +227,7 @@ async def test_match_that_is_over_takes_its_lines_along(tmp_path: Path) -> None:
 
 
 async def test_lines_of_an_event_that_names_no_match_are_found_by_its_address(tmp_path: Path) -> None:
-    """If it names another match, they are not shown."""
+    """If the event names another match, its lines are not shown."""
     venue, listed = _venue()
     venue.add("102", "Other Town", "Other City", start=WALL_0 + HOUR)
     for market, parent in zip(listed.lines, (None, None, 102, "x", 555, None), strict=True):
@@ -240,7 +240,7 @@ async def test_lines_of_an_event_that_names_no_match_are_found_by_its_address(tm
 
 
 async def test_lists_of_lines_that_fail_cost_no_result(tmp_path: Path) -> None:
-    """Nor do those of another type."""
+    """A list that fails does not affect lines of another type either."""
     venue, _ = _venue()
 
     async def answer(request: httpx2.Request) -> httpx2.Response:

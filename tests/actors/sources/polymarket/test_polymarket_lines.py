@@ -1,4 +1,4 @@
-"""From markets beside the result to lines: whose each is, which questions are ours, of which match."""
+"""From markets beside the result to lines: the team of a line, the questions read, and their match."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _read(*markets: dict[str, Any], kind: str = "totals") -> LinesListing:
 
 
 def _questions(*markets: dict[str, Any], kind: str = "totals") -> dict[str, tuple[str, str]] | str:
-    """Return the tokens of each line, or why there is none."""
+    """Return the tokens of each line, or the reason why there are none."""
     (match,) = _read(*markets, kind=kind).matches.values()
     assert isinstance(match, ListedMatch)
     found = completed(match, _main())
@@ -60,7 +60,7 @@ def _questions(*markets: dict[str, Any], kind: str = "totals") -> dict[str, tupl
 def test_line_is_that_of_the_home_team(
     kind: str, line: float | None, team: str, market: str, order: tuple[int, int]
 ) -> None:
-    """The sign is that of the team which is named first; tokens are in the order of our outcomes."""
+    """The question gives the first-named team's line; tokens are in the order of our outcomes."""
     tokens = tokens_of("7", kind, line, team)
 
     found = _questions(line_market(EVENT, kind, line, team), kind=kind)
@@ -72,7 +72,7 @@ def test_line_is_that_of_the_home_team(
     ("kind", "line", "team"), [("totals", 2.5, ""), ("spreads", -1.5, "home"), (BTTS, None, "")]
 )
 def test_outcomes_may_come_in_another_order(kind: str, line: float | None, team: str) -> None:
-    """Over and yes are told by name; a team that is named first has the line."""
+    """Over and yes are recognised by name; the team that is named first has the line."""
     market = line_market(EVENT, kind, line, team)
     outcomes = json.loads(market["outcomes"])[::-1]
     swapped = {"outcomes": json.dumps(outcomes), "slug": None, "groupItemTitle": None}
@@ -85,7 +85,7 @@ def test_outcomes_may_come_in_another_order(kind: str, line: float | None, team:
 
 
 def test_match_has_the_names_and_the_id_of_its_result() -> None:
-    """And its kick-off, league and page."""
+    """The match also has the kick-off, league and page of its result."""
     (match,) = _read(line_market(EVENT, "totals", 2.5)).matches.values()
     main = _main()
     assert isinstance(match, ListedMatch)
@@ -140,7 +140,7 @@ def test_match_has_the_names_and_the_id_of_its_result() -> None:
 def test_question_of_another_form_is_passed_over(
     kind: str, line: float | None, team: str, changed: dict[str, Any]
 ) -> None:
-    """It is counted; whatever names the line, the team or the bet must agree."""
+    """The question is counted; all its fields that name the line, team or bet must agree."""
     listing = _read({**line_market(EVENT, kind, line, team), **changed}, kind=kind)
 
     assert ({}, {"outcome": 1}) == (listing.matches, listing.passed_over)
@@ -161,7 +161,7 @@ def test_question_of_another_form_is_passed_over(
     ],
 )
 def test_question_that_is_not_open_is_passed_over(changed: dict[str, Any], reason: str) -> None:
-    """For the same reasons as a result; the other lines of its match stay."""
+    """The reasons are the same as for a result; the other lines of its match stay."""
     listing = _read(line_market(EVENT, "totals", 3.5, **changed), line_market(EVENT, "totals", 2.5))
 
     assert ({reason: 1}, 1) == (listing.passed_over, len(listing.matches))
@@ -170,7 +170,7 @@ def test_question_that_is_not_open_is_passed_over(changed: dict[str, Any], reaso
 
 
 def test_look_alikes_are_counted_by_their_types() -> None:
-    """A type is told by its whole name, never by a part of it."""
+    """A type is recognised by its whole name, never by a part of it."""
     types = ["first_half_totals", "soccer_team_totals", "first_half_totals", "Totals", None, "x" * 65]
 
     markets = [
@@ -194,14 +194,14 @@ def test_look_alikes_are_counted_by_their_types() -> None:
     ids=["other team", "blank", "other side", "twice", "other match"],
 )
 def test_one_question_that_does_not_fit_its_match_makes_all_doubtful(markets: list[dict[str, Any]]) -> None:
-    """So do two questions on one line: none is asked for."""
+    """Two questions on one line have the same effect: no question of the match is asked for."""
     good = line_market(EVENT, "spreads", -2.5, "home")
 
     assert "outcome" == _questions(good, *markets, kind="spreads")
 
 
 def test_result_that_is_not_shown_says_why_its_lines_are_not() -> None:
-    """They belong to the same match."""
+    """The lines belong to the same match as the result."""
     (match,) = _read(line_market(EVENT, "totals", 2.5)).matches.values()
     assert isinstance(match, ListedMatch)
 
@@ -214,7 +214,7 @@ ASKS = (("0.52", "1000"),)
 
 
 def _extract(books: list[Any], kind: str = "totals", line: float | None = 2.5, **options: Any) -> Extract:
-    """Read the books of a question with those options."""
+    """Read the books of a question with these options."""
     team = "home" if kind == "spreads" else ""
     (match,) = _read(line_market(EVENT, kind, line, team), kind=kind).matches.values()
     assert isinstance(match, ListedMatch)
@@ -231,7 +231,7 @@ def _books(**changed: Any) -> list[Any]:
 
 
 def test_line_has_the_odds_of_both_of_its_books() -> None:
-    """The time of the newer one, and the fee of its market, or none if its prices are those after it."""
+    """A line has the newer book's time, and its market's fee, but no fee if prices are after the fee."""
     (match,) = _extract(_books()).matches
 
     assert ("7 over_under:2.5", (1.923, 2.0)) == (match.source_match_id, match.prices)
@@ -252,7 +252,7 @@ def test_line_has_the_odds_of_both_of_its_books() -> None:
     ],
 )
 def test_line_without_both_offers_is_not_shown(changed: dict[str, Any], reason: str) -> None:
-    """It leaves by its own id."""
+    """The line leaves by its own id."""
     extract = _extract(_books(**changed))
 
     assert ((), (Removal(SourceMatchId("7 over_under:2.5"), reason),)) == (

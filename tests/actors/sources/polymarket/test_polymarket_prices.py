@@ -53,7 +53,7 @@ def _books(**asks: Any) -> list[Any]:
 def test_best_ask_is_the_level_that_completes_the_stake(
     levels: list[tuple[str, str]], min_stake: int
 ) -> None:
-    """All shares up to that price cost at least the stake, and those below it cost less."""
+    """All shares up to that price cost at least the stake, and the shares below it cost less."""
     exact = [(Decimal(price), Decimal(size)) for price, size in levels]
 
     found = best_ask([Level(*level) for level in levels], float(min_stake))
@@ -73,7 +73,7 @@ def test_price_may_lack_its_zero() -> None:
 
 @given(st.integers(6, 994), st.sampled_from([0.0, 0.03, 0.05]))
 def test_odds_never_promise_more_than_the_share(thousandths: int, rate: float) -> None:
-    """They are rounded down to four places."""
+    """The odds are rounded down to four places."""
     share, taken = Decimal(thousandths) / 1000, Decimal(str(rate))
     exact = 1 / (share + taken * share * (1 - share))
 
@@ -83,7 +83,7 @@ def test_odds_never_promise_more_than_the_share(thousandths: int, rate: float) -
 
 
 def test_fee_is_said_before_fees_and_taken_after() -> None:
-    """A surebet reckons with what is said; after fees nothing more is to be taken."""
+    """Surebets count the published fee; prices after fees have it taken off, and publish none."""
     before, after = _match(_books()), _match(_books(), after_fees=True)
 
     assert (2.0, 0.03, 10.0) == (before.home_price, before.fee_rate, before.max_stake)
@@ -91,7 +91,7 @@ def test_fee_is_said_before_fees_and_taken_after() -> None:
 
 
 def test_unknown_fee_is_the_highest_and_no_price_after_fees() -> None:
-    """No surebet rests on it."""
+    """No surebet may depend on an unknown fee."""
     unknown = msgspec.structs.replace(LISTED, fee=UNKNOWN_FEE)
 
     assert UNKNOWN_FEE == _match(_books(), unknown).fee_rate
@@ -106,7 +106,7 @@ def test_stake_decides_which_level_counts() -> None:
 
 
 def test_two_books_of_a_token_are_no_price() -> None:
-    """Nothing says which of them holds; nor is the book of another market one."""
+    """Nobody knows which of the two books is right; the book of another market is no price either."""
     home = book_of("7", "home", SOME["home"])
 
     assert () == _extract([*_books(), home]).matches
@@ -114,7 +114,7 @@ def test_two_books_of_a_token_are_no_price() -> None:
 
 
 def test_book_that_cannot_be_read_costs_only_its_own_match() -> None:
-    """It is counted, and its match is incomplete."""
+    """The book is counted, and its match is incomplete."""
     extract = _extract([*_books()[1:], {"asset_id": token_of("7", "home"), "asks": None}])
 
     assert ((), {"unreadable": 1}) == (extract.matches, extract.passed_over)
@@ -123,7 +123,7 @@ def test_book_that_cannot_be_read_costs_only_its_own_match() -> None:
 
 @given(st.integers(0, 10_000))
 def test_answer_cut_anywhere_is_refused(length: int) -> None:
-    """A part of the books is no list."""
+    """A part of the books is not accepted as the books."""
     whole = json.dumps(_books()).encode()
     cut = grouped(LISTED, body=whole[: length % len(whole)])
 
@@ -174,15 +174,15 @@ SLUGS = (
 def test_match_has_what_its_markets_and_its_event_say(
     market: dict[str, Any], field: str, value: object
 ) -> None:
-    """Only a fee of the known formula is reckoned with; a name that is no part of an address gives no page.
+    """A fee needs the known formula; an event's name that cannot be part of an address gives no page.
 
-    The kick-off is that of the market where the event has none; the opening of the market is another time.
+    If the event has no kick-off, the market's counts; the time when the market opened is not a kick-off.
     """
     assert value == getattr(_listed_match(**market), field)
 
 
 def test_token_is_that_of_yes() -> None:
-    """It has the same place among the tokens as "Yes" has among the outcomes."""
+    """The token's place among the tokens is the place of "Yes" among the outcomes."""
     swapped = [
         market_of(EVENT, role, outcomes='["No", "Yes"]', clobTokenIds=f'["{at}0", "{at}1"]')
         for at, role in enumerate(ROLES, 1)
@@ -203,7 +203,7 @@ def test_later_copy_of_a_market_counts() -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_match_is_over_if_any_copy_of_it_is(role: str) -> None:
-    """Its markets may be on pages that were read before and after it ended."""
+    """The pages with its markets may be read before and after the match ended."""
     over = {**EVENT, "ended": True}
     markets = [market_of(over if each == role else EVENT, each) for each in ROLES]
 
@@ -216,7 +216,7 @@ def test_match_is_over_if_any_copy_of_it_is(role: str) -> None:
 def test_something_must_say_which_team_plays_at_home(
     marks: dict[str, Any], teams: list[dict[str, str]] | None, *, is_home_first: bool
 ) -> None:
-    """The teams of the event, the marks of its markets, or that titles of the league name it first."""
+    """The event's teams or its markets' marks say so, or the league's titles name the home team first."""
     event = {**EVENT, "teams": teams}
     markets = [market_of(event, role, **marks) for role in ROLES]
 

@@ -1,6 +1,6 @@
-"""Real markets and a real book of Polymarket, put into the answers that would have brought them.
+"""Real markets and a real book of Polymarket, put into answers as the venue would have sent them.
 
-No answer of `/markets/keyset`, `/sports` or `/books` was recorded as sent: they are assembled here.
+No answer of `/markets/keyset`, `/sports` or `/books` was recorded as sent: the answers are assembled here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _event(name: str) -> dict[str, Any]:
 
 
 def _listed(event: dict[str, Any], **changed: Any) -> dict[SourceMatchId, Listed]:
-    """Read the markets of an event as a page has them: flat, with their event in each, without teams."""
+    """Read the markets of an event as a page has them: flat, each with its event, without teams."""
     short = {name: value for name, value in event.items() if name not in PARTS} | changed
     page = {"markets": [{**market, "events": [short]} for market in event["markets"]]}
     return read_listing(read_markets(json.dumps(page).encode()).markets, CUP)
@@ -54,7 +54,7 @@ def _listed(event: dict[str, Any], **changed: Any) -> dict[SourceMatchId, Listed
     ],
 )
 def test_recorded_match_is_read(name: str, expected: tuple[object, ...]) -> None:
-    """Names, roles and fee are those that a person reads in the file."""
+    """Names, roles and fee equal those that a person reads in the file."""
     event = _event(name)
     tokens = {market["groupItemTitle"]: market["clobTokenIds"].split('"')[1] for market in event["markets"]}
 
@@ -68,7 +68,7 @@ def test_recorded_match_is_read(name: str, expected: tuple[object, ...]) -> None
 
 
 def test_recorded_prices_are_those_of_the_13th_minute() -> None:
-    """Asks of 0.72, 0.20 and 0.09, put into books; with the teams of the event the same."""
+    """Asks of 0.72, 0.20 and 0.09 are put into books; the event's teams give the same result."""
     event = _event("wc_match_13min.json")
     (match,) = _listed(event, teams=event["teams"]).values()
     assert isinstance(match, ListedMatch)
@@ -129,7 +129,7 @@ def _extracted(markets: list[Any], asks: dict[str, Decimal | None], row: MarketT
     ],
 )
 def test_every_recorded_line_is_shown_or_refused(kind: Kind, shown: int, refused: dict[str, int]) -> None:
-    """With the prices of an independent reading, or for the reason that this names."""
+    """Each line has the prices of an independent reading, or the reason that this reading names."""
     markets, asks = _siblings()
     extract = _extracted(markets, asks, MARKET_TYPES[kind])
     admission = judged(KIND, KEY, OPTIONS, extract)
@@ -167,7 +167,7 @@ def test_sibling_event_is_no_match() -> None:
 
 
 def test_recorded_book_has_its_best_ask_last() -> None:
-    """It is the price that its recorder derived, and the cheapest of all levels."""
+    """The last ask is the price that the book's recorder derived, and the cheapest of all levels."""
     recorded = _event("book_france_win.json")
     book = {"asset_id": "7", **recorded["orderbook"]}
 

@@ -1,4 +1,4 @@
-"""The protocol of programs: what each line does to a list, how long it counts, which lines are errors."""
+"""The protocol of programs: the effect of each line on a list, a list's age, and lines that are errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_match_is_read_with_all_fields() -> None:
 
 @pytest.mark.parametrize("count", [2, 2.0])
 def test_a_list_in_several_lines_counts_at_its_end(count: float) -> None:
-    """`begin` and `match` change nothing, `end` with their number (2 or 2.0) makes the list complete."""
+    """`begin` and `match` change nothing; `end` with the right count (2 or 2.0) completes the list."""
     program = Speaker()
     begun = program.say(line("begin", id="1"), line("match", id="1", **item("1")))
     (change,) = program.say(line("match", id="1", **item("2")), line("end", id="1", count=count))
@@ -59,7 +59,7 @@ def test_a_list_in_several_lines_counts_at_its_end(count: float) -> None:
 
 
 def test_a_begin_drops_the_one_before() -> None:
-    """Matches of a list that begins anew are those after the last `begin`."""
+    """A list that begins again has only the matches after the last `begin`."""
     (change,) = Speaker().say(
         line("begin", id="1"),
         line("match", id="1", **item("1")),
@@ -72,7 +72,7 @@ def test_a_begin_drops_the_one_before() -> None:
 
 
 def test_changes_of_a_chunk_are_one_change() -> None:
-    """Of many lines only the newest state is left, match by match."""
+    """The change has only the newest state of each match."""
     program = Speaker()
     program.say(listed(item("1"), item("2"), item("3")))
     (change,) = program.say(
@@ -84,7 +84,7 @@ def test_changes_of_a_chunk_are_one_change() -> None:
 
 
 def test_alive_confirms_everything() -> None:
-    """After `alive` the list is as fresh as that, and nothing of it has changed."""
+    """`alive` sets the time of the list to its own, and changes no match."""
     program = Speaker()
     program.say(listed(item()))
     (change,) = program.say(line("alive"), at=10.0)
@@ -93,7 +93,7 @@ def test_alive_confirms_everything() -> None:
 
 
 def test_an_upsert_confirms_its_match_alone() -> None:
-    """The list is as old as the match that was last spoken of longest ago."""
+    """The list is as old as its match whose last line is the oldest."""
     program = Speaker()
     program.say(listed(item("1"), item("2")))
     (first,) = program.say(upsert("1", 2.2), at=10.0)
@@ -103,7 +103,7 @@ def test_an_upsert_confirms_its_match_alone() -> None:
 
 
 def test_a_match_that_alone_is_stale_is_removed() -> None:
-    """Just before the whole list would be stale, the matches that are leave it, and the others stay."""
+    """Just before the whole list becomes stale, its stale matches leave, and the others stay."""
     program = Speaker()
     program.say(listed(item("1"), item("2")))
     program.say(upsert("1"), at=10.0)
@@ -113,7 +113,7 @@ def test_a_match_that_alone_is_stale_is_removed() -> None:
 
 
 def test_many_matches_that_are_stale_are_removed_together() -> None:
-    """All but those that were confirmed since, however many they are."""
+    """All matches leave except the ones confirmed since, however many matches there are."""
     known = KnownList(EPL)
     matches = [Said(SourceMatchId(str(number)), (match(str(number)),)) for number in range(50_000)]
     run_now(known.complete(ListId("1"), matches, 0.0))
@@ -127,7 +127,7 @@ def test_many_matches_that_are_stale_are_removed_together() -> None:
 
 
 def test_withdraw_takes_the_list_off() -> None:
-    """`withdraw` needs no list before it, and what it withdraws comes back with a complete list alone."""
+    """`withdraw` needs no earlier list, and only a complete list brings the withdrawn matches back."""
     program = Speaker()
     program.say(listed(item()))
     program.lists.begin()
@@ -157,7 +157,7 @@ def test_withdraw_takes_the_list_off() -> None:
     ],
 )
 def test_a_match_that_breaks_a_rule_is_rejected_alone(changes: dict[str, Any], reason: Reason) -> None:
-    """The others of its list are shown, and its older price leaves."""
+    """The other matches of its list are shown, and the older price of the bad match leaves."""
     bad = item("1") | changes
     (change,) = Speaker().say(listed(item("2"), bad))
     program = Speaker()
@@ -189,7 +189,7 @@ def test_a_match_that_breaks_a_rule_is_rejected_alone(changes: dict[str, Any], r
     ids=range(14),
 )
 def test_a_line_that_breaks_the_protocol_is_an_error(said: bytes, reason: str) -> None:
-    """It has a reason to be counted by, and changes nothing."""
+    """The error is counted under a reason, and the line changes nothing."""
     program = Speaker()
     with pytest.raises(PayloadError) as caught:
         program.say(said)
@@ -208,7 +208,7 @@ def test_a_line_that_breaks_the_protocol_is_an_error(said: bytes, reason: str) -
     ids=["count", "other id", "other end", "no id"],
 )
 def test_what_does_not_fit_what_was_said_is_an_error(said: tuple[bytes, ...]) -> None:
-    """A list whose end does not fit is not complete, a change without a match changes nothing."""
+    """A list with a wrong end is not complete, and a change without a match changes nothing."""
     program = Speaker()
     program.say(*said[:-1])
 
@@ -218,7 +218,7 @@ def test_what_does_not_fit_what_was_said_is_an_error(said: tuple[bytes, ...]) ->
 
 
 def test_a_new_process_must_speak_completely_first() -> None:
-    """What an earlier process said can be neither changed nor confirmed."""
+    """A new process can neither change nor confirm the lists of an earlier process."""
     program = Speaker()
     program.say(listed(item()), line("begin", id="2"))
     program.lists.begin()
@@ -229,7 +229,7 @@ def test_a_new_process_must_speak_completely_first() -> None:
 
 
 def test_what_is_stale_cannot_be_confirmed() -> None:
-    """After its time, or after that of some of its matches, a list must be said completely."""
+    """When a list or some of its matches are stale, the program must send the complete list."""
     program = Speaker()
     program.say(listed(item("1")), listed(item("2"), item("3"), name="other"))
     program.say(upsert("2", name="other"), at=10.0)
@@ -240,7 +240,7 @@ def test_what_is_stale_cannot_be_confirmed() -> None:
 
 
 def test_a_list_without_its_stale_matches_still_changes() -> None:
-    """Only its confirmation needs the complete list."""
+    """A complete list is needed only for a confirmation."""
     program = Speaker()
     program.say(listed(item("1"), item("2")))
     program.say(upsert("1"), at=10.0)
@@ -251,7 +251,7 @@ def test_a_list_without_its_stale_matches_still_changes() -> None:
 
 
 def test_images_are_all_that_is_known() -> None:
-    """They have the latest content of each list, and are as old as it."""
+    """Each image has the latest content of its list, and is as old as the list."""
     program = Speaker()
     program.say(listed(item("1"), item("2")), listed(name="empty"))
     program.say(upsert("1", 2.3), line("remove", match="2"), at=5.0)
@@ -271,7 +271,7 @@ def test_names_of_lists_are_bounded() -> None:
 
 
 def test_half_a_character_costs_its_match_alone() -> None:
-    """A match with a text that is none is rejected, in a list or by itself, and the others are shown."""
+    """A match with an invalid text is rejected, in a list or by itself; the other matches are shown."""
     odd = item("2") | {"home": "Home \ud83d"}
     speaker = Speaker()
     (whole,) = speaker.say(listed(item("1"), odd, item("3")))
@@ -289,7 +289,7 @@ START = 10_000.0  # by the monotonic clock
 
 
 def as_of(at: float, zone: str = "Z") -> str:
-    """Return the time that is so many seconds after the start, by the wall clock."""
+    """Return the wall clock's time so many seconds after the start."""
     return datetime.fromtimestamp(WALL_0 + at, UTC).strftime(f"%Y-%m-%dT%H:%M:%S{zone}")
 
 
@@ -299,13 +299,13 @@ def speaker(**options: Any) -> Speaker:
 
 
 def in_lines(*items: dict[str, Any], **fields: Any) -> tuple[bytes, ...]:
-    """Return the same as `listed` in several lines."""
+    """Return a list as several lines; `listed` returns it as one line."""
     matches = [line("match", id="1", **each) for each in items]
     return line("begin", id="1", **fields), *matches, line("end", id="1", count=len(items))
 
 
 def test_a_list_counts_from_its_own_time() -> None:
-    """Its prices, where they have no time, are of that time, too; in one line or in several."""
+    """Prices without a time have the list's time, too, whether the list is one line or several."""
     said = [(listed(item(), as_of=as_of(-600)),), in_lines(item(), as_of=as_of(-600))]
     changes = [speaker().say(*lines)[0] for lines in said]
 
@@ -314,7 +314,7 @@ def test_a_list_counts_from_its_own_time() -> None:
 
 
 def test_alive_as_of_a_time_confirms_no_more_than_that() -> None:
-    """The same file confirms nothing new, another one does; the wall clock may be set."""
+    """The same file confirms nothing new, but a newer file does; the wall clock may be set meanwhile."""
     program = speaker()
     program.say(listed(item(), as_of=as_of(-600)))
     (again,) = program.say(line("alive", as_of=as_of(-600)), at=10, drift_s=-0.5)
@@ -324,7 +324,7 @@ def test_alive_as_of_a_time_confirms_no_more_than_that() -> None:
 
 
 def test_a_list_is_withdrawn_once_it_is_too_old() -> None:
-    """Its reason says of when it is. The program may go on to say so, and a newer list is shown."""
+    """The reason has the list's time. More old lines are no error, and a newer list is shown."""
     program = speaker()
     (first,) = program.say(listed(item(), as_of=as_of(-901)))
     program.say(listed(item(), as_of=as_of(-890)))
@@ -337,7 +337,7 @@ def test_a_list_is_withdrawn_once_it_is_too_old() -> None:
 
 
 def test_a_withdrawal_does_not_make_the_next_list_younger() -> None:
-    """A file that was written before its program withdrew the one before counts from its own time."""
+    """A file that is older than the withdrawal of the list before counts from the file's own time."""
     program = speaker()
     program.say(listed(item(), as_of=as_of(-600)))
     program.say(line("withdraw", reason="no file"))
@@ -347,7 +347,7 @@ def test_a_withdrawal_does_not_make_the_next_list_younger() -> None:
 
 
 def test_an_upsert_is_of_the_time_of_its_receipt() -> None:
-    """The list stays as old as its other matches."""
+    """The list as a whole stays as old as its other matches."""
     program = speaker()
     program.say(listed(item("1"), item("2"), as_of=as_of(-600)))
     program.say(upsert("1", 2.2))
@@ -370,7 +370,7 @@ def test_an_upsert_is_of_the_time_of_its_receipt() -> None:
     ],
 )
 def test_what_cannot_be_the_age_of_a_list_is_an_error(fields: dict[str, Any], why: str) -> None:
-    """A time without an offset, in the future or before the last, or prices that are collected."""
+    """Errors are a time without an offset, in the future or before the last one, and collected prices."""
     for lines in ((listed(item(), **fields),), in_lines(item(), **fields)):
         program = speaker()
         program.say(listed(item(), as_of=as_of(-600)))
@@ -381,7 +381,7 @@ def test_what_cannot_be_the_age_of_a_list_is_an_error(fields: dict[str, Any], wh
 
 
 def test_collected_prices_are_taken_where_they_are_configured() -> None:
-    """Whether the program says so or not."""
+    """The program may say that its prices are collected, or not."""
     program = speaker(prices=Prices.COLLECTED)
     (said,) = program.say(listed(item(), collected=True, as_of=as_of(-600)))
     (unsaid,) = program.say(listed(item()))
@@ -391,7 +391,7 @@ def test_collected_prices_are_taken_where_they_are_configured() -> None:
 
 @pytest.mark.parametrize("field", ["start", "updated"])
 def test_a_time_that_cannot_be_read_is_named(field: str) -> None:
-    """With its field, its value, and that an offset other than Z is as good."""
+    """The reason has the field and its value, and says that an offset other than Z is allowed."""
     rejected: list[str] = []
     lists = Lists(OPTIONS, lambda _, found: rejected.append(found.why))
     said = [item("1", **{field: "2026-06-01 15:00"}), item("2", **{field: "2026-06-01T17:00:00+02:00"})]

@@ -1,4 +1,4 @@
-"""Other markets than 1X2 in the lines of a program: each is read, rejected, and leaves by itself."""
+"""Other markets than 1X2 in a program's lines: each market is read, rejected and withdrawn by itself."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _why(program: Speaker) -> list[str]:
 
 
 def _with(name: str, odds: Any, *, other: str = "btts") -> bytes:
-    """Return a list of a match with that market and another one."""
+    """Return a list of a match with this market and another one."""
     return listed(item("1", markets={name: odds, other: MARKETS[other]}))
 
 
 def test_a_match_has_its_markets_beside_it() -> None:
-    """In the order of the outcomes, whatever that in the line; without 1X2 with its teams and times."""
+    """Prices are in the order of the outcomes; without 1X2 a market has the match's teams and times."""
     said = {**MARKETS, "btts": {"no": "2.0", "yes": 1.8}}
 
     assert {
@@ -67,7 +67,7 @@ def test_a_match_has_its_markets_beside_it() -> None:
 
 @pytest.mark.parametrize("markets", [{}, {"markets": {}}, {"markets": None}])
 def test_a_match_without_any_market_is_incomplete(markets: dict[str, Any]) -> None:
-    """It says that `odds` are missing, as before there were other markets."""
+    """The reason says that `odds` are missing, as in releases without other markets."""
     program = Speaker(WITH_MARKETS)
     program.change(listed(without_odds("1", **markets), item("2")))
 
@@ -75,7 +75,7 @@ def test_a_match_without_any_market_is_incomplete(markets: dict[str, Any]) -> No
 
 
 def test_unread_1x2_prices_cost_themselves() -> None:
-    """The other markets of the match do not depend on them."""
+    """The other markets of the match do not depend on the 1X2 prices."""
     program = Speaker(WITH_MARKETS)
     change = program.change(
         listed(
@@ -135,7 +135,7 @@ def test_unread_1x2_prices_cost_themselves() -> None:
     ],
 )
 def test_a_bad_market_is_told_and_costs_itself(name: str, odds: Any, why: str) -> None:
-    """It says what was found and what is allowed; the match and its other markets stay."""
+    """The reason has the found value and what is allowed; the match and its other markets stay."""
     program = Speaker(WITH_MARKETS)
     change = program.change(_with(name, odds))
 
@@ -146,7 +146,7 @@ def test_a_bad_market_is_told_and_costs_itself(name: str, odds: Any, why: str) -
 
 @pytest.mark.parametrize("markets", [[], "btts", 7, {f"btts{n}": {} for n in range(MAX_MARKETS + 1)}])
 def test_markets_that_are_none_leave_the_match(markets: Any) -> None:
-    """Neither another type nor a flood of names costs more than the other markets, and is told once."""
+    """A wrong type or very many names only cost the other markets, and are reported once."""
     program = Speaker(WITH_MARKETS)
     change = program.change(listed(item("1", markets=markets)))
 
@@ -155,14 +155,14 @@ def test_markets_that_are_none_leave_the_match(markets: Any) -> None:
 
 
 def test_there_may_be_every_line_at_once() -> None:
-    """A match with all lines of all kinds has fewer markets than are read."""
+    """A match with all lines of all kinds has no more markets than may be read."""
     count = sum(form.lines[1] - form.lines[0] + 1 if form.lines else 1 for form in FORMS.values())
 
     assert count <= MAX_MARKETS
 
 
 def test_lines_that_contradict_each_other_are_all_rejected() -> None:
-    """Nobody knows which of them is wrong; another kind stays."""
+    """Nobody knows which of the lines is wrong; markets of another kind stay."""
     program = Speaker(WITH_MARKETS)
     wrong = {"over_under:2.5": {"over": 1.9, "under": 1.95}, "over_under:3": {"over": 1.8, "under": 2.05}}
     change = program.change(listed(item("1", markets={**wrong, "btts": MARKETS["btts"]})))
@@ -223,7 +223,7 @@ TOTAL_AND_BTTS = {"over_under:2.5": TWO, **BTTS}
 def test_markets_come_and_leave_with_their_match(
     before: list[bytes], said: bytes, shown: set[str], gone: dict[str, str]
 ) -> None:
-    """What a line does not say any more is withdrawn; other matches stay."""
+    """A market that a line does not have any more is withdrawn; other matches stay."""
     program = Speaker(WITH_MARKETS)
     for each in before:
         program.change(each)
@@ -233,7 +233,7 @@ def test_markets_come_and_leave_with_their_match(
 
 
 def test_markets_that_are_stale_alone_leave_alone() -> None:
-    """A match holds with all its markets from its own line on."""
+    """A match stays, with all its markets, for the usual time after its own line."""
     program = Speaker(WITH_MARKETS)
     program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
     program.change(upsert("1", markets=BTTS), at=10.0)
@@ -245,7 +245,7 @@ def test_markets_that_are_stale_alone_leave_alone() -> None:
 
 @pytest.mark.parametrize("match_id", ["1 btts", "1 over_under:2.5", "1 ", "a b"])
 def test_an_id_with_a_space_is_no_market_of_another_match(match_id: str) -> None:
-    """It is rejected, whatever else is wrong with it, and removes nothing."""
+    """The id is rejected, whatever else is wrong with its match, and removes nothing."""
     program = Speaker(WITH_MARKETS)
     program.change(listed(item("1", markets=MARKETS)))
     for changes in ({}, {"home": 0.9}, {"odds": None}, {"markets": MARKETS}, {"start": "x"}):
@@ -255,7 +255,7 @@ def test_an_id_with_a_space_is_no_market_of_another_match(match_id: str) -> None
 
 
 def test_kinds_that_are_not_asked_for_are_counted() -> None:
-    """Each of their markets once; they are no error of the program, however they are spelled."""
+    """Each market of these kinds counts once; it is no error of the program, whatever its spelling is."""
     options = msgspec.structs.replace(OPTIONS, markets=(Kind.BTTS,))
     program = Speaker(options)
     change = program.change(listed(item("1", markets={**MARKETS, "over_under:x": 7})))
@@ -268,7 +268,7 @@ def test_kinds_that_are_not_asked_for_are_counted() -> None:
 
 @pytest.mark.parametrize("markets", [[], "btts", {"corners": TWO}, {"1x2": {}}])
 def test_1x2_alone_takes_no_offence_at_other_fields(markets: Any) -> None:
-    """As of each field that is not known."""
+    """Other markets are then ignored like every unknown field."""
     program = Speaker(OPTIONS)
     change = program.change(listed(item("1", markets=markets)))
 
@@ -276,7 +276,7 @@ def test_1x2_alone_takes_no_offence_at_other_fields(markets: Any) -> None:
 
 
 def test_matches_of_other_kinds_alone_do_not_end_the_program() -> None:
-    """They are counted, and are no row of rejected matches."""
+    """Matches with other kinds alone are counted, but not as rejected matches in a row."""
     program = Speaker(OPTIONS)
     many = [without_odds(str(n), markets={"btts": MARKETS["btts"]}) for n in range(MAX_REJECTED + 2)]
     change = program.change(listed(*many))
@@ -286,7 +286,7 @@ def test_matches_of_other_kinds_alone_do_not_end_the_program() -> None:
 
 
 def test_matches_of_which_every_market_is_rejected_end_the_program() -> None:
-    """In a row, as matches with rejected 1X2 prices do; a good market is enough."""
+    """These matches count in a row, like matches with rejected 1X2 prices; one good market is enough."""
     bad = [without_odds(str(n), markets={"btts": {}}) for n in range(MAX_REJECTED + 1)]
     good = [item(str(n), home=0.5, markets={"btts": MARKETS["btts"]}) for n in range(MAX_REJECTED + 1)]
     Speaker(WITH_MARKETS).change(listed(*good))
@@ -298,7 +298,7 @@ def test_matches_of_which_every_market_is_rejected_end_the_program() -> None:
 
 
 def test_a_sum_that_is_configured_is_believed() -> None:
-    """The bounds of the table hold for the lines as they do at the gate."""
+    """The bounds in the table of the source hold for the program's lines as well as at the gate."""
     options = msgspec.structs.replace(WITH_MARKETS, two_way_book_sum_min=0.6)
 
     change = Speaker(options).change(listed(item("1", markets={"btts": {"yes": 3, "no": 3}})))

@@ -32,14 +32,14 @@ def _options(**options: Any) -> ProgramOptions:
     ],
 )
 def test_what_cannot_work_is_refused(options: dict[str, Any], why: str) -> None:
-    """The error names the option; silence is half of the staleness, unless it is configured."""
+    """The error names the option; the default of `silence_s` is half of `stale_after_s`."""
     with pytest.raises(ValueError, match=why):
         check(_options(**options), ("program",))
     assert [15.0, 5.0] == [_options().longest_silence_s, _options(silence_s=5).longest_silence_s]
 
 
 def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file without the right, one that is not there, and one of this folder without its `./`."""
+    """The file is not executable, does not exist, or is in this folder but named without `./`."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "friend.py").write_text("#!/usr/bin/env python3\n", "utf-8")
     why = {}
@@ -57,7 +57,7 @@ def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: p
 
 
 def test_what_no_process_can_have_is_refused() -> None:
-    """No command, a NUL in it, a variable with a name that is none; another key than that of a program."""
+    """No command, a NUL in a command, a bad name of a variable, or a wrong bookmaker key is refused."""
     odd: list[dict[str, Any]] = [{"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}]
     for options in odd:
         with pytest.raises(msgspec.ValidationError):
@@ -68,7 +68,7 @@ def test_what_no_process_can_have_is_refused() -> None:
 
 
 def test_the_environment_is_hidden_and_its_secrets_are_credentials() -> None:
-    """Neither is shown; the secrets are taken out of other texts as well."""
+    """The environment and the secrets are not shown; other texts are cleared of the secrets as well."""
     options = _options(environment={"PLACE": "here"}, secrets={"KEY": "hidden key"})
     check(options, ("program",))
 
@@ -81,7 +81,7 @@ FILE = ROOT / "docs" / "program.schema.json"
 
 
 def test_the_document_is_generated() -> None:
-    """It is what `oddsboard check-program --schema` prints."""
+    """The document equals the output of `oddsboard check-program --schema`."""
     assert json.loads(FILE.read_text("utf-8")) == schema()
 
 
@@ -108,7 +108,7 @@ def test_the_document_is_generated() -> None:
     ],
 )
 def test_it_says_what_is_valid(fields: dict[str, Any], is_valid: bool) -> None:  # noqa: FBT001 - a case
-    """Of every type of line, and of a match in it."""
+    """The schema checks every type of line, and the match in a line."""
     validator = jsonschema.Draft202012Validator(schema())
 
     assert is_valid == validator.is_valid({"list": "epl", **fields})

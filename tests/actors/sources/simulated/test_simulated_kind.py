@@ -72,7 +72,7 @@ def _applied(shown: dict[str, Match], change: Extract) -> dict[str, Match]:
 
 
 def test_image_is_the_same_in_another_process() -> None:
-    """Nothing depends on the process, in particular not on its string hashes."""
+    """The image does not depend on the process, in particular not on its string hashes."""
     script = (
         "import msgspec; from actors.core.clock import Instant\n"
         "from actors.sources.simulated import kind as s\n"
@@ -98,7 +98,7 @@ def test_image_is_the_same_in_another_process() -> None:
 
 
 def test_prices_depend_on_seed_and_key_alone() -> None:
-    """Other keys affect no bookmaker; a number in the key makes other estimates for the same matches."""
+    """Other keys do not matter; a number in the key makes other estimates for the same matches."""
     alone, among_others = _started("standard"), _started("wide", "standard-2", "standard", "sharp")
     for machine in (alone, among_others):
         machine.advance(_after(HOUR / 2))
@@ -131,7 +131,7 @@ def test_each_style_has_its_own_price_steps(key: str, ladder: Ladder) -> None:
 
 @pytest.mark.parametrize("updates_per_s", [0.5, 4.0])
 def test_prices_move_at_the_configured_rate(updates_per_s: float) -> None:
-    """About `updates_per_s` prices of the sharp bookmaker change in a second, none without time."""
+    """About `updates_per_s` prices of the sharp bookmaker change in a second; without time none does."""
     machine = _started("sharp", updates_per_s=updates_per_s)
     changed = sum(len(machine.advance(_after(tick * 1.0))["sharp"].matches) for tick in range(1, 1801))
 
@@ -140,7 +140,7 @@ def test_prices_move_at_the_configured_rate(updates_per_s: float) -> None:
 
 
 def test_ended_matches_are_replaced() -> None:
-    """By as many, in two days all but the latest; an id is valid, and always means the same match."""
+    """As many new matches come; in two days almost all change. An id always means the same match."""
     machine = _started("sharp", matches=120, updates_per_s=0.1)
     first = {match.source_match_id for match in machine.image()["sharp"].matches}
     meaning: dict[str, tuple[str, str, int | None]] = {}
@@ -221,7 +221,7 @@ def test_long_gap_has_bounded_work_and_the_same_fixtures() -> None:
         return [(m.source_match_id, m.home, m.away) for m in machine.image()["wide"].matches]
 
     assert len(names(silent)) > 200
-    assert len(set(names(silent)) ^ set(names(awake))) <= 3  # as good as decided, or just not
+    assert len(set(names(silent)) ^ set(names(awake))) <= 3  # nearly decided matches may differ
 
 
 def test_long_gap_ends_with_a_correct_delta() -> None:
@@ -240,7 +240,7 @@ def test_long_gap_ends_with_a_correct_delta() -> None:
 
 
 def test_key_is_a_style_with_an_optional_number() -> None:
-    """A style alone, or with a hyphen and up to three digits; the error says what was found."""
+    """A hyphen and up to three digits may follow the style; the error says what was found."""
     for key in ["sharp", "standard", "wide", "sharp-1", "wide-999", "standard-007"]:
         KIND.check_key(key)
     wrong = [

@@ -1,4 +1,4 @@
-"""The other markets of the simulated source: one model of goals, and nothing that contradicts it."""
+"""The other markets of the simulated source: all come from one model of goals and agree with each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCORES = tuple(product(range(9), repeat=2))
 
 def _machine(*keys: str, began_s: float = 0.0, **options: object) -> SimulatedMachine:
     named = {"markets": EVERY, "matches": 40, **options}
-    chosen = SimulatedOptions(kind="simulated", **named)  # type: ignore[arg-type]  # given by name
+    chosen = SimulatedOptions(kind="simulated", **named)  # type: ignore[arg-type]  # options by name
     return SimulatedMachine(chosen, keys or KEYS, Instant(began_s, WALL + began_s))
 
 
@@ -67,7 +67,7 @@ def test_other_markets_leave_1x2_as_it_is() -> None:
     "asked", [(), ("btts",), ("over_under", "1x2"), ("double_chance", "asian_handicap")]
 )
 def test_only_what_is_asked_for_is_listed(asked: tuple[str, ...]) -> None:
-    """1X2 is always there, and alone by default."""
+    """1X2 is always listed, and by default no other market is."""
     given = {"markets": asked} if asked else {}
     options = msgspec.convert({"kind": "simulated", "matches": 40, **given}, SimulatedOptions)
     _advanced(machine := SimulatedMachine(options, ("wide",), Instant(0.0, WALL)), 0.0)
@@ -91,7 +91,7 @@ def test_the_gate_accepts_every_market(seed: int) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_no_bet_of_a_bookmaker_is_better_than_another_that_always_returns_as_much(key: str) -> None:
-    """Whatever their markets and lines, before the kick-off: they are all from one model of goals."""
+    """Before the kick-off the prices of all markets and lines come from one model of goals."""
     compared = 0
     for now, _, image in _images(_machine(key, matches=25), 0.0, 7.0):
         for markets in _events(match for match in image.matches if (match.start_time or 0) > now):
@@ -109,7 +109,7 @@ def test_no_bet_of_a_bookmaker_is_better_than_another_that_always_returns_as_muc
 
 
 def test_each_style_has_its_lines_around_the_main_one() -> None:
-    """Three of each kind: sharp a quarter apart, standard two quarters, wide at half goals only."""
+    """Each kind has three lines: sharp a quarter apart, standard two quarters, wide at half goals only."""
     image = {key: it for _, key, it in _images(_machine(matches=100), 0.0)}
     apart = {
         key: {
@@ -147,7 +147,7 @@ def test_totals_in_play_count_the_goals_so_far() -> None:
 
 @pytest.mark.parametrize("score", [(0, 0), (1, 0), (0, 2), (1, 1), (3, 2)])
 def test_prices_of_scores_add_up_to_those_of_the_results(score: tuple[int, int]) -> None:
-    """So each market without a stake that comes back has the margin of 1X2."""
+    """So the margin of 1X2 is the margin of each market in which no stake is returned."""
     results = (0.41, 0.33, 0.33)
     scores = scores_of(results, Outlook(*score, 1.2, 0.9, total=10, handicap=0), 1)
 
@@ -158,7 +158,7 @@ def test_prices_of_scores_add_up_to_those_of_the_results(score: tuple[int, int])
 
 
 def test_changes_lead_from_the_first_image_to_the_last() -> None:
-    """Each market leaves by itself with its reason, and none is reported twice."""
+    """Each market leaves by itself with its reason, and no change is reported twice."""
     machine = _machine(updates_per_s=0.5)
     _advanced(machine, 0.0)
     shown = {
@@ -183,7 +183,7 @@ def test_changes_lead_from_the_first_image_to_the_last() -> None:
 
 
 def test_no_market_is_listed_without_1x2() -> None:
-    """A goal suspends all of a match; none stays behind."""
+    """A goal suspends all markets of a match."""
     machine = _machine(updates_per_s=0.5)
     for _, _, image in _images(machine, *(hour / 4 for hour in range(24))):
         listed = {match.source_match_id for match in image.matches}
@@ -191,7 +191,7 @@ def test_no_market_is_listed_without_1x2() -> None:
 
 
 def test_the_start_of_a_source_changes_no_market() -> None:
-    """Prices and lines follow from the time alone."""
+    """Prices and lines depend on the time alone."""
     early, late = _machine(), _machine(began_s=2 * HOUR)
     for seconds in (0.0, HOUR, 2 * HOUR - 5.0, 2 * HOUR):
         _advanced(early, seconds)

@@ -29,7 +29,7 @@ HOUR = 3600
 
 
 def _machine(*keys: str, began_s: float = 0.0, **options: object) -> Machine:
-    chosen = SimulatedOptions(kind="simulated", **options)  # type: ignore[arg-type]  # given by name
+    chosen = SimulatedOptions(kind="simulated", **options)  # type: ignore[arg-type]  # named options
     return KIND.start(chosen, keys or KEYS, Instant(began_s, WALL + began_s))
 
 
@@ -107,7 +107,7 @@ def test_spellings_change_ids_and_names_only() -> None:
 
 @pytest.mark.parametrize("spelling", Spelling)
 def test_league_is_known_in_each_spelling(spelling: Spelling) -> None:
-    """A match that one source alone lists stands under the heading of the others of its league."""
+    """A match that only one source lists has the same heading as its league's other matches."""
     names = [name for _, _, several in LEAGUES for name in several.split(",")]
 
     leagues = [league_of(Scope(""), spelled(name, spelling), teams=("Home", "Away")) for name in names]
@@ -118,12 +118,12 @@ def test_league_is_known_in_each_spelling(spelling: Spelling) -> None:
 
 @pytest.mark.long
 def test_source_lists_a_share_of_the_matches() -> None:
-    """A source lists about that share of the matches, each of them until its end or never."""
+    """A source lists about the share `coverage` of the matches, each until its end or not at all."""
     whole, part = _machine("wide", matches=1000), _machine("wide", matches=1000, coverage=0.7)
     everything, some = _image(whole, 0.0)["wide"], _image(part, 0.0)["wide"]
 
     few = {(it.home, it.away) for it in _image(_machine("wide", matches=100), 0.0)["wide"].matches}
-    assert few <= {(it.home, it.away) for it in everything.matches}  # whatever their number
+    assert few <= {(it.home, it.away) for it in everything.matches}  # whatever the number of matches is
     assert 0.6 < len(some.matches) / len(everything.matches) < 0.8
     assert set(some.matches) < set(everything.matches)
     mentioned = set(_names(some))
@@ -137,7 +137,7 @@ def test_source_lists_a_share_of_the_matches() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_bookmaker_is_absent_for_a_minute(seed: int) -> None:
-    """Once in each period it fails for 60 s, never in the first five minutes; then it is back."""
+    """Once in each period the bookmaker fails for 60 s, not in the first five minutes; then it is back."""
     machine, away = (
         _machine("wide", seed=seed, matches=20, updates_per_s=1.0, away_every_s=600.0),
         list[int](),
@@ -189,13 +189,13 @@ def _through(seconds: int, every_s: int) -> Iterator[Lists]:
 
 
 def _place(match_id: SourceMatchId) -> str:
-    """Return what the ids of all sources have in common: the time of listing and the slot."""
+    """Return the part that the ids of all sources share: the time of listing and the slot."""
     bits = {"s": 0, "x": 173_561, "m": 94_207}[match_id[0]]
     return f"{match_id[1:8]} {int(match_id[8:]) ^ bits}"
 
 
 def _surebets(lists: Lists) -> list[float]:
-    """Return what each match gains whose best prices win whatever happens."""
+    """Return the gain of each match whose best prices win with every result."""
     found = []
     for place in set().union(*lists.values()):
         prices = [every[place].prices for every in lists.values() if place in every]
@@ -206,7 +206,7 @@ def _surebets(lists: Lists) -> list[float]:
 
 
 def test_the_demo_has_a_surebet_at_most_times() -> None:
-    """In an hour, and within two minutes; none gains more than is believed."""
+    """Most times of an hour have a surebet, the first two minutes too; no gain is too high to believe."""
     found = [_surebets(lists) for lists in _through(HOUR_S, 30)]
 
     assert sum(map(bool, found)) > 0.9 * len(found)
@@ -215,7 +215,7 @@ def test_the_demo_has_a_surebet_at_most_times() -> None:
 
 
 def test_a_boost_depends_on_the_time_alone() -> None:
-    """A source that starts later shows the same."""
+    """A source that starts later shows the same prices."""
     *_, lists = _through(210, 10)
     for key, machine in _machines(NOON + 200).items():
         run_now(machine.advance(Instant(0.0, NOON + 200)))

@@ -1,4 +1,4 @@
-"""A configuration is guessed of a table; what the table does not prove is asked for."""
+"""A configuration is guessed from a table; the command asks for values that the table does not prove."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _guessed(body: str | bytes) -> tuple[dict[str, Any], tuple[str, ...], str]:
 
 @pytest.mark.parametrize("sent", EVERY, ids=lambda sent: sent.name)
 def test_what_a_stranger_sends_is_read(sent: Sent, tmp_path: Path) -> None:
-    """With what it asks for set, the configuration is valid, and shows every price at its match."""
+    """With the values that it asks for, the configuration is valid, and shows every price at its match."""
     text, asked = configuration_of(sent.name, sent.body)
     for name, value in sent.asked.items():
         text = text.replace(f'{name} = ""', f'{name} = "{value}"')
@@ -48,7 +48,7 @@ def _only(written: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("sent", [sent for sent in EVERY if sent.asked], ids=lambda sent: sent.name)
 def test_what_is_asked_for_must_be_set(sent: Sent, tmp_path: Path) -> None:
-    """The service does not start with a zone that nobody has said."""
+    """The service does not start while the time zone is not set."""
     file = tmp_path / "mine.toml"
     file.write_text(configuration_of(sent.name, sent.body)[0], "utf-8")
 
@@ -72,7 +72,7 @@ def test_what_is_asked_for_must_be_set(sent: Sent, tmp_path: Path) -> None:
 def test_a_form_of_dates_is_guessed_only_if_a_row_proves_it(
     days: tuple[str, str], form: str | None
 ) -> None:
-    """Otherwise the prices of a match would be those of another day; both forms are named."""
+    """A wrong guess would put prices on another day's match; both possible forms are named."""
     guessed, asked, text = _guessed(table(*(ROW.replace("2026-12-05", day) for day in days)))
 
     assert form == guessed.get("date_format")
@@ -90,7 +90,7 @@ def test_a_form_of_dates_is_guessed_only_if_a_row_proves_it(
     ],
 )
 def test_numbers_of_two_formats_are_asked_for(prices: str, odds_format: str) -> None:
-    """150 may be 150.0 or 2.5."""
+    """150 may mean the decimal odds 150.0 or 2.5."""
     guessed, asked, _ = _guessed(table(ROW.replace("2.10,3.40,3.60", prices)))
 
     assert odds_format == guessed["odds_format"]
@@ -98,7 +98,7 @@ def test_numbers_of_two_formats_are_asked_for(prices: str, odds_format: str) -> 
 
 
 def test_columns_that_are_not_found_are_asked_for() -> None:
-    """The remark has the columns that there are."""
+    """The remark lists the columns of the table."""
     guessed, asked, text = _guessed(table(ROW, header=HEADER.replace("Home", "Foo").replace("X", "Bar")))
 
     assert {"home", "one", "draw", "two", "timezone"} == {*asked}
@@ -107,7 +107,7 @@ def test_columns_that_are_not_found_are_asked_for() -> None:
 
 
 def test_the_time_of_prices_is_guessed() -> None:
-    """Only where each row has one that can be read."""
+    """The column is guessed only if every time in it can be read."""
     header, rows = f"{HEADER},Updated", [f"{ROW},2026-11-28T10:00:00Z", f"{ROW},"]
 
     assert "Updated" == _guessed(table(rows[0], header=header))[0]["updated"]
@@ -116,7 +116,7 @@ def test_the_time_of_prices_is_guessed() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"\x00\xff", b"{}", b"x", b"[" * 5000])
 def test_what_is_no_table_is_asked_for(body: bytes) -> None:
-    """A file that says nothing leaves everything to be set."""
+    """From such a file nothing is guessed, so all values have to be set."""
     _, asked, _ = _guessed(body)
 
     assert {"home", "away", "start", "one", "draw", "two"} <= {*asked}
@@ -133,7 +133,7 @@ CELLS = "1.9,1.95,1.8,2,1.3,1.3,1.75,-0.75,2.02,1.88,2.25,1.9,1.95"
 
 
 def _with_comments(text: str) -> dict[str, Any]:
-    """Return the table as it is without the number signs of its markets."""
+    """Return the configured table with the markets, without the number signs before them."""
     first, _, behind = text.partition("# The header speaks of other markets")
     lines = [line.removeprefix("# ") for line in behind.splitlines() if line.startswith(("# [", "# "))]
     return dict(
@@ -144,7 +144,7 @@ def _with_comments(text: str) -> dict[str, Any]:
 
 
 def test_markets_of_which_the_header_speaks_are_written_as_comments() -> None:
-    """Nobody asked for them; without the number signs they are read."""
+    """Nobody asked for these markets; without the number signs they are read."""
     names = ",".join(column for columns in OTHERS.values() for column in columns.values())
     body = table(f"{ROW},{CELLS}", header=f"{HEADER},{names}")
     guessed, asked, text = _guessed(body)
@@ -167,7 +167,7 @@ def test_markets_of_which_the_header_speaks_are_written_as_comments() -> None:
     ],
 )
 def test_columns_of_each_bookmaker_are_named_with_its_key(header: str, columns: tuple[str, str]) -> None:
-    """As those of 1X2 are."""
+    """The columns of other markets have {key} in their names, as the columns of 1X2 have."""
     row = "Liga,2026-12-05,15:30,Alder,Birch,2.1,3.4,3.6,2.2,3.3,3.5,1.9,1.95"
     _, _, text = _guessed(table(row, header=f"League,Date,Time,Home,Away,{header}"))
 
@@ -193,7 +193,7 @@ def test_columns_of_each_bookmaker_are_named_with_its_key(header: str, columns: 
     ],
 )
 def test_what_the_header_does_not_say_plainly_is_not_guessed(names: str) -> None:
-    """Such as corners, a half, one team, the best of several bookmakers, or one outcome alone."""
+    """Examples are corners, a half, one team, the best of several bookmakers, or one outcome alone."""
     _, _, text = _guessed(table(f"{ROW},1.9,1.95", header=f"{HEADER},{names}"))
 
     assert "markets" not in text

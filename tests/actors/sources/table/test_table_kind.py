@@ -1,4 +1,4 @@
-"""Tables: which lines, columns and bookmakers are read, and what is told of the others."""
+"""Tables: which lines, columns and bookmakers are read, and the notes about the other lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHER = "Liga,2026-12-06,15:30,Cedar City,Dale Rovers,1.80,3.50,4.75"
 
 
 def test_a_row_becomes_a_match() -> None:
-    """Its id is made of league, day and teams; the time of its prices is that of the file."""
+    """The match's id is made of league, day and teams; the time of its prices is the file's time."""
     (match,) = extracted(table(ROW), source_time=1.7e9).matches
 
     assert "Liga-20261205-Alder.Town-Birch.United" == match.source_match_id
@@ -83,7 +83,7 @@ def test_the_form_of_a_table_does_not_matter(body: bytes | str, written: dict[st
 
 
 def test_names_may_be_cp1252() -> None:
-    """As older programs on Windows write them. Read in another encoding, every name would be another."""
+    """Older programs on Windows write this encoding. In another encoding the names would differ."""
     koeln = ROW.replace("Alder Town", "1. FC Köln")
     body = table(koeln, OTHER).encode("cp1252")
 
@@ -94,7 +94,7 @@ def test_names_may_be_cp1252() -> None:
 
 
 def test_bookmakers_may_have_columns_of_their_own() -> None:
-    """Their keys stand for {key} in the names of the columns."""
+    """The bookmakers' keys stand for {key} in the names of the columns."""
     header = "League,Date,Time,Home,Away,North 1,North X,North 2,South 1,South X,South 2"
     body = table(f"{ROW},2.2,3.3,3.5", header=header)
 
@@ -109,7 +109,7 @@ def test_bookmakers_may_have_columns_of_their_own() -> None:
 
 
 def test_bookmakers_may_have_rows_of_their_own() -> None:
-    """A row is that of the bookmaker that it names."""
+    """A row belongs to the bookmaker that it names."""
     body = table(
         f"{ROW},North", f"{ROW.replace('2.10', '2.20')},South", f"{OTHER},South", header=f"{HEADER},Book"
     )
@@ -144,7 +144,7 @@ def test_bookmakers_may_have_rows_of_their_own() -> None:
     ],
 )
 def test_a_row_that_cannot_be_read_costs_itself_and_is_told(row: str, note: str) -> None:
-    """The note names the line, what was found, and what is allowed; it is counted once."""
+    """The note has the line's number, the found value and what is allowed; the row is counted once."""
     read = extracted(table(row, OTHER))
 
     assert ["Cedar City"] == [match.home for match in read.matches]
@@ -153,13 +153,13 @@ def test_a_row_that_cannot_be_read_costs_itself_and_is_told(row: str, note: str)
 
 
 def test_a_line_without_an_end_is_not_read() -> None:
-    """It may be cut within a price. An object of JSON that is whole has its own end."""
+    """The line may be cut within a price. A whole JSON object needs no line end."""
     body = table(ROW, OTHER)
 
     assert ["Alder Town"] == [match.home for match in shown(body[:-2])]
     assert ["Alder Town"] == [match.home for match in shown(json.dumps(OBJECT), format="jsonl")]
     assert [] == [match.home for match in shown(json.dumps(OBJECT)[:-2], format="jsonl")]
-    with pytest.raises(PayloadError, match="it may be cut"):  # its length was not announced
+    with pytest.raises(PayloadError, match="it may be cut"):  # for a body without an announced length
         run_now(KIND.decode(replace(payload(table(ROW)[:-1]), is_framed=False), options_of()))
 
 
@@ -175,7 +175,7 @@ def test_a_line_without_an_end_is_not_read() -> None:
     ],
 )
 def test_a_line_that_is_no_object_costs_itself(line: str, note: str) -> None:
-    """The others are read."""
+    """The other lines are read."""
     read = extracted(f"{line}\n{json.dumps(OBJECT)}\n", format="jsonl")
 
     assert ["Alder Town"] == [match.home for match in read.matches]
@@ -198,13 +198,13 @@ def test_a_line_that_is_no_object_costs_itself(line: str, note: str) -> None:
     ],
 )
 def test_a_body_that_is_no_table_is_refused_whole(body: str, why: str) -> None:
-    """Nothing of it is believed."""
+    """No line of such a body is believed."""
     with pytest.raises(PayloadError, match=why):
         extracted(body)
 
 
 def test_a_number_of_two_formats_is_shown_and_told() -> None:
-    """The configuration says what it is; the note says what else it could be."""
+    """The number is read in the configured format; a note names the other possible format."""
     read = extracted(table(ROW.replace("3.60", "150")))
 
     assert [(2.1, 3.4, 150.0)] == [match.prices for match in read.matches]
@@ -214,7 +214,7 @@ def test_a_number_of_two_formats_is_shown_and_told() -> None:
 
 
 def test_of_a_match_that_is_listed_twice_the_last_counts() -> None:
-    """As in every list; one that cannot be read takes the other with it, as nobody knows which is newer."""
+    """A row that cannot be read makes the match's other row invalid, as nobody knows which is newer."""
     later = ROW.replace("2.10", "2.20")
 
     assert [(2.2, 3.4, 3.6)] == [match.prices for match in shown(table(ROW, later))]
@@ -224,7 +224,7 @@ def test_of_a_match_that_is_listed_twice_the_last_counts() -> None:
 
 
 def test_an_id_of_the_table_is_kept() -> None:
-    """One with other characters has a form that no plain id has."""
+    """An id with other characters gets a form that no plain id has."""
     body = table(f"{ROW},a-1", f"{OTHER},a 1", header=f"{HEADER},Id")
 
     assert ["a-1", "~a.1"] == [match.source_match_id for match in shown(body, id="Id")]
@@ -242,7 +242,7 @@ def test_an_id_of_the_table_is_kept() -> None:
     ],
 )
 def test_prices_of_an_unknown_time_are_not_shown(updated: str, note: str) -> None:
-    """A zone that is wrong would make them newer than they are."""
+    """A wrong time zone would make prices newer than they are."""
     read = extracted(
         table(f"{ROW},{updated}", f"{OTHER},2026-06-01T12:00:00Z", header=f"{HEADER},At"), updated="At"
     )

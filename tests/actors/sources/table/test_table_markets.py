@@ -1,4 +1,4 @@
-"""Other markets in a table: columns of a market, a line in a column, and what costs only itself."""
+"""Other markets in a table: columns of a market, a line in a column, faults that cost one market only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HANDICAP = {" asian_handicap:-0.75": (2.02, 1.88)}
 
 
 def _read(*more: str, row: str = ROW, **some: Any) -> dict[str, tuple[float, ...]]:
-    """Return the prices by market of rows that have these cells behind `row`."""
+    """Return the prices by market of rows that have these cells after `row`."""
     body = table(*(f"{row},{cells}" for cells in more), header=WIDER)
     return {it.source_match_id.removeprefix(ID): it.prices for it in shown(body, markets=MARKETS, **some)}
 
@@ -77,7 +77,7 @@ LINES = {"over_under": {"line": "L", "over": "O", "under": "U"}}
 def test_markets_of_a_match(
     rows: list[str], more: str, markets: dict[str, Any], shown_: dict[str, tuple[float, ...]]
 ) -> None:
-    """Each has the teams and times of its row."""
+    """Each market has the teams and times of its row."""
     found = shown(table(*rows, header=f"{HEADER},{more}"), markets=markets)
 
     assert shown_ == {it.source_match_id.removeprefix(ID): it.prices for it in found}
@@ -85,7 +85,7 @@ def test_markets_of_a_match(
 
 
 def test_a_row_without_prices_is_withdrawn() -> None:
-    """Where it has other markets its 1X2 is not said to be: it may be in another row."""
+    """If a row has other markets only, its 1X2 is not withdrawn: 1X2 may be in another row."""
     read, some = (
         extracted(table(f"{NO_1X2},{cells}", header=WIDER), markets=MARKETS)
         for cells in (",,-0.75,,", "1.9,1.95,,,")
@@ -96,7 +96,7 @@ def test_a_row_without_prices_is_withdrawn() -> None:
 
 
 def test_the_kinds_are_those_of_the_tables() -> None:
-    """1X2 alone without any, so that a table is read as before."""
+    """Without other markets the only kind is 1X2, so that a table is read as before."""
     assert (Kind.ONE_X_TWO,) == options_of().kinds
     assert (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP) == options_of(markets=MARKETS).kinds
 
@@ -153,13 +153,13 @@ def test_a_bad_market_is_told_and_costs_itself(
     ],
 )
 def test_a_line_is_any_number_of_quarters(cell: str, line: str) -> None:
-    """However a table writes it."""
+    """The line may be written in any usual way."""
     assert f" asian_handicap:{line}" in _read(f",,{cell},1.9,1.95")
 
 
 @pytest.mark.parametrize(("cell", "last"), [("-0,75", "asian_handicap:-0.75"), ("-0.75", "over_under:2.5")])
 def test_a_line_has_the_decimal_comma_of_the_prices(cell: str, last: str) -> None:
-    """With a point it is none."""
+    """With decimal commas, a line with a point is invalid."""
     row = f"Liga;2026-12-05;15:30;Alder Town;Birch United;2,1;3,4;3,6;1,9;1,95;{cell};2,02;1,88"
     body = table(row, header=WIDER.replace(",", ";"))
     (*_, match) = shown(body, delimiter=";", decimal_comma=True, markets=MARKETS)
@@ -168,7 +168,7 @@ def test_a_line_has_the_decimal_comma_of_the_prices(cell: str, last: str) -> Non
 
 
 def test_a_number_of_json_has_a_point_all_the_same() -> None:
-    """Whatever the texts have: its line as well as its prices."""
+    """Lines and prices that are JSON numbers have a point, even if texts have a comma."""
     row: dict[str, object] = dict(zip(HEADER.split(","), ROW.replace(".", ",").split(","), strict=False))
     row |= {"1": 2.1, "X": 3.4, "2": "3,6", "Line": -0.75, "AH 1": "2,02", "AH 2": 1.88}
     body = json.dumps(row) + "\n"
@@ -179,7 +179,7 @@ def test_a_number_of_json_has_a_point_all_the_same() -> None:
 
 
 def test_each_bookmaker_has_its_columns_and_one_line_for_all() -> None:
-    """A line's column may have {key} or not."""
+    """The name of a line's column may have {key} or not."""
     some = {
         **{name: f"{{key}} {side}" for name, side in zip(("one", "draw", "two"), "1X2", strict=True)},
         "markets": {"asian_handicap": {"line": "Line", "home": "{key} H", "away": "{key} A"}},
@@ -196,7 +196,7 @@ def test_each_bookmaker_has_its_columns_and_one_line_for_all() -> None:
 
 
 def test_a_table_may_have_no_1x2_at_all() -> None:
-    """Then `one`, `draw` and `two` are left out; {key} is found in the columns of the others."""
+    """Such a table leaves out `one`, `draw` and `two`; {key} is found in the other markets' columns."""
     some: dict[str, Any] = {"one": None, "draw": None, "two": None}
     some["markets"] = {"btts": {"yes": "{key} y", "no": "{key} n"}}
     cells = "Liga,2026-12-05,15:30,Alder Town,Birch United,1.8,2"
@@ -208,7 +208,7 @@ def test_a_table_may_have_no_1x2_at_all() -> None:
 
 
 def test_a_market_without_its_columns_costs_itself() -> None:
-    """It is told with the nearest column; 1X2 and the others are read."""
+    """A note has the nearest column; 1X2 and the other markets are read."""
     body = table(f"{ROW},1.9,1.95,-0.75,2.02,1.88", header=WIDER.replace("U2.5", "U2_5"))
     read = extracted(body, markets=MARKETS)
 
@@ -219,7 +219,7 @@ def test_a_market_without_its_columns_costs_itself() -> None:
 
 
 def test_objects_have_markets_by_their_keys() -> None:
-    """Of objects in objects as well, three deep; one that lacks them has only its 1X2."""
+    """Nested objects work as well, three deep; an object without the keys has only its 1X2."""
     row = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
     nested = {"a": {"b": {"c": {"yes": 1.8, "no": 2.0}}}}
     lines = [json.dumps({**row, **nested}), json.dumps({**row, "Home": "Dale"})]
@@ -234,7 +234,7 @@ def test_objects_have_markets_by_their_keys() -> None:
     "name", ["over_under:2.5", "over_under", "asian_handicap:-0.25", "btts", "double_chance"]
 )
 def test_every_kind_has_columns(name: str) -> None:
-    """Those of its outcomes, and of its line where that is in none of the names."""
+    """Columns are those of its outcomes, and of its line if the line is in no name."""
     kind = Kind(name.partition(":")[0])
     columns = {outcome: f"c{outcome}" for outcome in FORMS[kind].outcomes}
     price = len(columns) / FORMS[kind].winners / 1.05

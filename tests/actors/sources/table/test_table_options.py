@@ -64,7 +64,7 @@ def test_options_that_do_not_fit_are_refused(written: dict[str, Any], why: str) 
 
 
 def test_two_bookmakers_need_columns_of_their_own() -> None:
-    """Otherwise both would have the same prices."""
+    """Otherwise the two bookmakers would have the same prices."""
     with pytest.raises(ValueError, match="there are 2 keys"):
         KIND.plan(options_of(), ("north", "south"))
 
@@ -73,7 +73,7 @@ def test_two_bookmakers_need_columns_of_their_own() -> None:
 
 
 def test_the_scope_is_the_name_of_the_file() -> None:
-    """It is public: only a plain file name becomes one."""
+    """The scope is public: only a plain file name becomes a scope."""
     places: list[dict[str, Any]] = [
         {"path": "/srv/odds.csv"},
         {"path": "s3cret"},
@@ -126,7 +126,7 @@ def test_a_key_that_no_cell_can_have_is_refused(key: str) -> None:
     ],
 )
 def test_columns_that_make_no_market_are_refused(markets: Any, why: str) -> None:
-    """When the configuration is loaded, with what is allowed."""
+    """The error comes when the configuration is loaded, with what is allowed."""
     with pytest.raises(ValueError, match=re.escape(why)):
         KIND.plan(options_of(markets=markets), ("own",))
 
@@ -152,12 +152,12 @@ NOON = 1_780_315_200  # 2026-06-01T12:00:00Z
     ],
 )
 def test_a_start_is_read(first: str, clock: str, written: dict[str, Any]) -> None:
-    """All of these are one moment."""
+    """All these texts mean one moment."""
     assert start_of(first, clock, options_of(**written)).start_time == NOON
 
 
 def test_without_a_time_only_the_day_is_known() -> None:
-    """The end of the day in its zone is the last moment for the start."""
+    """The match starts at the latest at the end of that day in the table's time zone."""
     start = start_of("2026-06-01", "", options_of(timezone="Europe/Berlin"))
 
     assert (None, NOON + 10 * 3600) == (start.start_time, start.latest_start)
@@ -194,12 +194,12 @@ def test_what_may_be_another_moment_is_none(
 
 @pytest.mark.parametrize("written", ["2026-06-01T12:00:00Z", "01.06.2026 14:00"])
 def test_the_time_of_prices_is_iso_or_as_the_date(written: str) -> None:
-    """Many tables have their dates in a form of people, and this one in a form of programs."""
+    """Many tables write dates as people do, but the time of their prices as programs do."""
     assert moment_of(written, options_of(date_format="%d.%m.%Y")) == NOON
 
 
 def test_the_day_of_prices_is_not_enough() -> None:
-    """How old they are is not known."""
+    """From a day alone the age of prices is not known."""
     with pytest.raises(ValueError, match="must be a date with a time"):
         moment_of("2026-06-01", options_of())
 
@@ -223,7 +223,7 @@ def test_the_day_of_prices_is_not_enough() -> None:
     ],
 )
 def test_a_price_is_read_in_its_format(cell: str, odds_format: str, comma: object, expected: float) -> None:
-    """As decimal odds, the amount that comes back for a stake of 1."""
+    """The result is decimal odds: the amount that comes back for a stake of 1."""
     assert expected == price(cell, odds_format, comma=bool(comma))
 
 
@@ -244,12 +244,12 @@ def test_a_price_is_read_in_its_format(cell: str, odds_format: str, comma: objec
     ],
 )
 def test_what_is_not_of_the_format_is_no_price(cell: str, odds_format: str, comma: object) -> None:
-    """It is 0.0, which the gate never lets through."""
+    """Such a cell becomes 0.0, which the gate never accepts."""
     assert price(cell, odds_format, comma=bool(comma)) == 0.0
 
 
 def test_a_number_of_two_formats_is_told_from_others() -> None:
-    """150 may be decimal odds or American ones; with a sign, or with decimals, it is one of them."""
+    """150 may be decimal or American odds; a sign or decimals leave only one format."""
     cells = ("150", "99", "+150", "-150", "150.0", "2.10", "5/2")
 
     assert ["150"] == [cell for cell in cells if is_of_two_formats(cell)]

@@ -25,7 +25,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def match(number: int = 1, **prices: tuple[float, ...]) -> Any:
-    """Return a match with prices of both bookmakers by default."""
+    """Return a match with prices of two bookmakers by default."""
     home, away = f"Home {number}", f"Away {number}"
     offers = {key: [market(home, away, prices.get(key, ODDS))] for key in KEYS}
     return event(f"m{number}", home, away, offers)
@@ -59,12 +59,12 @@ def trouble(body: bytes, scope: str = "soccer_epl") -> PayloadError:
 
 
 def with_price(price: str) -> bytes:
-    """Return the two matches, the first with that JSON as a price of the first bookmaker."""
+    """Return the two matches, the first with this JSON as a price of the first bookmaker."""
     return BODY.replace(b'"price": 2.1', b'"price": ' + price.encode(), 1)
 
 
 def test_error_is_identified_by_its_code() -> None:
-    """An object with a message, shown without invisible characters; unknown codes share a reason."""
+    """An error has a message, shown without invisible characters; unknown codes share a reason."""
     cases: list[tuple[dict[str, Any], str]] = [
         ({"message": "API key is missing", "error_code": "MISSING_KEY"}, "missing_key"),
         (
@@ -86,14 +86,14 @@ def test_error_is_identified_by_its_code() -> None:
 
 @pytest.mark.parametrize(("size", "reason"), [(65_536, "error_answer"), (65_537, "unreadable")])
 def test_long_error_is_not_read(size: int, reason: str) -> None:
-    """The API's own errors have a line or two."""
+    """The API's own errors have one or two lines."""
     body = b'{"message": "%b"}'
 
     assert reason == trouble(body % (b"x" * (size - len(body) + 2))).reason
 
 
 def test_kick_offs_are_the_known_ones() -> None:
-    """Each once; a match without one does not affect the plan, whose work is limited by their number."""
+    """Each kick-off counts once; a match without one is ignored; the number of kick-offs is limited."""
     listed = [match(1), match(2), *({**match(3), "commence_time": time} for time in (None, "soon"))]
     days = [datetime(2026, 6, 1, tzinfo=UTC) + timedelta(hours=5 * number) for number in range(4000)]
     many = [{"id": f"m{number}", "commence_time": day.isoformat()} for number, day in enumerate(days)]
@@ -173,7 +173,7 @@ def test_invalid_price_rejects_one_match_of_one_bookmaker() -> None:
 
 @pytest.mark.parametrize("price", ["1001.01", "1002", "1e6", "1e30", "1e308"])
 def test_implausible_price_is_rejected(price: str) -> None:
-    """A price above 1001 is rejected, even if the other two make a possible book sum."""
+    """A price above 1001 is rejected, even if its book sum with the two other prices is possible."""
     body = json.dumps([match(1, some=(1.3, 5.0, 77.0)), match(2)]).encode()
 
     assert ["m2"] == shown(body.replace(b"77.0", price.encode()))
@@ -229,7 +229,7 @@ NAMES = ("commence_time", "sport_key", "sport_title", "home_team", "away_team")
 
 
 def _with(place: tuple[str | int, ...], value: Any) -> bytes:
-    """Return the two matches with that value in a place of the first."""
+    """Return the two matches with this value in a place of the first match."""
     content = [match(1), match(2)]
     parent: Any = content[0]
     for step in place[:-1]:
@@ -254,7 +254,7 @@ def _with(place: tuple[str | int, ...], value: Any) -> bytes:
 def test_odd_part_costs_itself_alone(
     place: tuple[str | int, ...], values: list[Any], left: tuple[str, ...], reason: Reason | None
 ) -> None:
-    """How old a price is, or which market it was, is not known; null and unknown fields cost nothing."""
+    """The price's age or its market is then unknown; null and unknown fields cost nothing."""
     for value in values:
         body = _with(place, value)
         extract = run_now(KIND.extract(decoded(body), "some", OPTIONS))
@@ -269,7 +269,7 @@ def test_odd_part_costs_itself_alone(
     ("parts", "lost"), [([3], 1), ([None, {"key": 7}, {}], 3), (None, 1)], ids=["one", "three", "no list"]
 )
 def test_part_of_an_unknown_bookmaker_is_counted(parts: list[Any] | None, lost: int) -> None:
-    """By all of them, as a match without an id is."""
+    """All bookmakers count it, as they count a match without an id."""
     listed = {} if parts is None else [*match(1)["bookmakers"], *parts]
     extract = run_now(KIND.extract(decoded(_with(("bookmakers",), listed)), "some", OPTIONS))
 
@@ -280,7 +280,7 @@ ANSWER = BODY.decode()
 
 
 def test_part_with_a_repeated_field_is_left_out() -> None:
-    """Which value is right is unknown, even if they are equal; the other parts of the answer are read."""
+    """Nobody knows which value is right, even if they are equal; the answer's other parts are read."""
     for is_first in [True, False]:
         for field, others in [
             ('"price": 2.1', ["m1", "m2"]),
@@ -311,7 +311,7 @@ def test_part_with_a_repeated_field_is_left_out() -> None:
 
 @pytest.mark.parametrize("prices", [ODDS, (2.2, 3.3, 3.5)])
 def test_bookmaker_twice_in_a_match_is_rejected(prices: tuple[float, ...]) -> None:
-    """Which of the offers is right is unknown: it is rejected once, and other bookmakers are shown."""
+    """Nobody knows which offer is right: the match is rejected once, and other bookmakers are shown."""
     body = _with(("bookmakers",), [*match(1)["bookmakers"], match(1, some=prices)["bookmakers"][0]])
 
     assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
@@ -333,7 +333,7 @@ def sport(key: str, **fields: Any) -> Any:
 
 
 def test_only_active_football_is_requested() -> None:
-    """Other sports, inactive ones, outrights and invalid entries are left out."""
+    """Other sports, inactive sports, outrights and invalid entries are left out."""
     listed = [
         *(sport("soccer_epl"), sport("basketball_nba"), sport("soccer_off", active=False)),
         *(sport("soccer_winner", has_outrights=True), sport("soccer_SPL"), sport("soccer_../x"), 3, {}),
@@ -341,7 +341,7 @@ def test_only_active_football_is_requested() -> None:
     ]
 
     assert Sports(("soccer_epl", "soccer_short")) == decoded(json.dumps(listed).encode(), SPORTS_SCOPE)
-    for empty in ([], listed[1:3]):  # the sports known so far are then still requested
+    for empty in ([], listed[1:3]):  # known sports are then still requested
         assert "no_football" == trouble(json.dumps(empty).encode(), SPORTS_SCOPE).reason
 
 

@@ -1,4 +1,4 @@
-"""The Odds API: which markets a call asks for, what it costs, and what is left out after a refusal."""
+"""The Odds API: the markets that a call asks for, their cost, and the markets left out after a refusal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def refuse(of: TheOddsApiPlan, target: Target, said: str = NAMED) -> float:
 
 
 def test_all_markets_are_asked_for_in_one_call() -> None:
-    """In one order, each once; without the option the address is what it was."""
+    """The markets are in a fixed order, each once; without the option the address asks for h2h alone."""
     assert ["h2h,totals,spreads"] * 3 == [
         markets_of(target) for target in plan(markets=("spreads", "h2h", "totals", "h2h")).targets()
     ]
@@ -52,7 +52,7 @@ def test_all_markets_are_asked_for_in_one_call() -> None:
 def test_call_costs_credits_for_each_market_and_region(
     markets: tuple[str, ...], bookmakers: int, regions: tuple[str, ...], cost: int
 ) -> None:
-    """Ten bookmakers are a region: in the budget, in the facts of the log, and in the probes."""
+    """Ten bookmakers cost as much as a region, in the budget, the facts of the log, and the probes."""
     keys = tuple(f"book{number}" for number in range(bookmakers))
     made = plan(keys, markets=markets, regions=regions, credits_per_day=100.0)
     made.on_asked(made.targets()[0], at(MIDNIGHT))
@@ -75,7 +75,7 @@ def test_budget_pays_for_fewer_calls_of_more_markets() -> None:
 
 
 def test_description_names_the_markets_and_what_each_costs() -> None:
-    """Without the option it is what it was."""
+    """Without the option the description names no markets."""
     asks = [
         next(
             line for line in plan(("some", "other"), markets=markets, **given).describe() if "asks" in line
@@ -95,7 +95,7 @@ def test_description_names_the_markets_and_what_each_costs() -> None:
 
 
 def test_refused_market_is_left_out_of_the_next_call() -> None:
-    """The others are asked for at once, for fewer credits; a refusal costs none, and is told once."""
+    """The other markets are asked for immediately, for fewer credits; a refusal is free, reported once."""
     made = plan(markets=ALL_MARKETS, credits_per_day=96.0)
     target, other, *_ = made.targets()
     made.on_asked(other, at(MORNING))
@@ -114,7 +114,7 @@ def test_refused_market_is_left_out_of_the_next_call() -> None:
 
 
 def test_refusal_of_an_older_call_says_nothing_new() -> None:
-    """Calls are in flight together: it is no failure, and gives nothing up; that of the next one is."""
+    """A refused call from before the refusal is no failure and removes no market; a later error counts."""
     made = plan(markets=ALL_MARKETS)
     first, second, *_ = made.targets()
     made.on_asked(second, at(MORNING))
@@ -131,7 +131,7 @@ def test_refusal_of_an_older_call_says_nothing_new() -> None:
 
 
 def test_refusal_of_all_that_is_asked_for_is_a_failure() -> None:
-    """There is nothing else to ask for."""
+    """No other market is left to ask for."""
     made = plan()
     target, *_ = made.targets()
     refuse(made, target, "invalid_market: h2h")
@@ -145,7 +145,7 @@ def test_refusal_of_all_that_is_asked_for_is_a_failure() -> None:
 )
 @pytest.mark.parametrize("words", ["Markets not supported by this endpoint: {}", "bad market"])
 def test_markets_that_are_not_refused_go_on(words: str, bad: tuple[str, ...]) -> None:
-    """Whichever are refused, in a few calls the others are asked for, and each refusal is found once."""
+    """Whatever is refused, after a few calls the other markets remain; each refusal is found once."""
     asked, given_up = MarketsAsked(ALL_MARKETS), list[str]()
     for _ in range(6):
         now = asked.now
@@ -160,7 +160,7 @@ def test_markets_that_are_not_refused_go_on(words: str, bad: tuple[str, ...]) ->
 
 @pytest.mark.parametrize("said", [NAMED, UNNAMED, "Markets not supported: h2h, totals, spreads"])
 def test_last_market_is_never_given_up(said: str) -> None:
-    """If all are refused, one goes on being asked for; look-alikes in a message are none of ours."""
+    """If all markets are refused, one stays; similar names in a message are not names of our markets."""
     asked, given_up = MarketsAsked(ALL_MARKETS), list[str]()
     for _ in range(10):
         given_up += asked.refused(asked.now, said)
@@ -174,7 +174,7 @@ def test_last_market_is_never_given_up(said: str) -> None:
 
 
 def test_answer_of_a_sport_continues_the_search() -> None:
-    """Where the message names none, they are asked for one after another."""
+    """If the message names no market, the markets are asked for one after another."""
     made = plan(markets=ALL_MARKETS)
     target, *_ = made.targets()
     seen = []

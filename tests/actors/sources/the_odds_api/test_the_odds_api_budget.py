@@ -59,13 +59,13 @@ def near_seconds(kick_offs: list[list[int]], start: float, end: float) -> float:
 def test_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_after(
     kick_offs: list[int], spans: tuple[tuple[float, float], ...]
 ) -> None:
-    """Spans are joined also if one ends exactly where the next begins."""
+    """Two spans are joined also if one ends exactly where the next one begins."""
     assert tuple((first * HOUR, last * HOUR) for first, last in spans) == near_windows(kick_offs)
 
 
 @given(KICK_OFFS)
 def test_spans_are_ordered_and_separate(kick_offs: list[int]) -> None:
-    """Every kick-off is in one of them."""
+    """Every kick-off is in one of the spans."""
     windows = near_windows(kick_offs)
     ends = [moment for window in windows for moment in window]
 
@@ -87,7 +87,7 @@ def test_calls_are_spread_by_weight() -> None:
 
 @pytest.mark.parametrize("known", [[], [int(NOON)]])
 def test_without_kick_offs_all_sports_share_equally(known: list[int]) -> None:
-    """With 36 sports and 36 calls a day each is polled once a day, also beyond the known kick-offs."""
+    """With 36 sports and 36 calls a day each sport is polled once a day, also after known kick-offs."""
     found = calendar([known, *[[]] * 35], 36.0)
 
     assert DAY_S == pytest.approx(found.interval_s((), NOON + 2 * DAY_S))
@@ -103,7 +103,7 @@ def test_without_kick_offs_all_sports_share_equally(known: list[int]) -> None:
     ],
 )
 def test_sport_is_due_when_its_weighted_seconds_add_up(from_kick_off_h: float, interval_h: float) -> None:
-    """If a call takes eight hours far from a kick-off, it takes one hour near one."""
+    """A call takes eight hours far from a kick-off, but one hour near a kick-off."""
     kick_offs = [[int(NOON)], []]
     found = calendar(kick_offs, (43.5 + WEIGHT * 4.5) / 8.0)
     (windows, _) = sports_with(kick_offs).values()
@@ -152,7 +152,7 @@ def test_ceiling_is_kept_within_the_calls_of_the_day(
 def test_deviations_are_corrected_within_bounds(
     kick_offs: list[list[int]], calls: float, share: float, now: float
 ) -> None:
-    """The other hours have half to twice the planned rate; that rate, if as much is left as planned."""
+    """The other hours have half to twice the planned rate; if credits are as planned, the planned rate."""
     boost = calendar(kick_offs, calls).boost(now, calls * share)
 
     assert 1 / MAX_BOOST <= boost <= MAX_BOOST
@@ -165,7 +165,7 @@ def at(wall: float, late_s: float = 0.0) -> Instant:
 
 
 def left_of(ledger: Ledger, now: Instant) -> float:
-    """Return the credits that are left at that moment."""
+    """Return the credits that are left at this moment."""
     ledger.left_to_spread(now)
     return ledger.left
 
@@ -180,7 +180,7 @@ def test_new_process_has_its_share_of_the_day(hour: int, left: float) -> None:
 
 
 def test_used_credits_are_gone_until_midnight() -> None:
-    """A new UTC day has all its credits and none of the day before."""
+    """A new UTC day has all its credits and none of the previous day's."""
     ledger = Ledger(10.0)
     for _ in range(9):
         ledger.spend(1.0, at(MIDNIGHT + HOUR))
@@ -190,7 +190,7 @@ def test_used_credits_are_gone_until_midnight() -> None:
 
 
 def test_refunded_credits_may_be_used_again() -> None:
-    """There are never more than a day's credits, nor fewer than none, which the next day does not see."""
+    """At most a day's credits are left, and at least 0; the next day is not affected."""
     ledger = Ledger(10.0)
     ledger.spend(4.0, at(NOON))
     ledger.spend(-3.0, at(NOON))
@@ -204,19 +204,19 @@ def test_refunded_credits_may_be_used_again() -> None:
 
 
 def test_clock_set_back_adds_no_credits() -> None:
-    """A step back over midnight adds none, nor does the second midnight (faults.md, C12)."""
+    """A step back over midnight adds no credits, and the second midnight adds none (faults.md, C12)."""
     ledger = Ledger(10.0)
     left_of(ledger, at(MIDNIGHT))
     ledger.spend(3.0, at(TOMORROW - 60))
     ledger.spend(4.0, at(TOMORROW + 60))
     moments = [at(TOMORROW + 60), at(TOMORROW - 60, 120), at(TOMORROW + 120, 120)]
 
-    # A step back makes it yesterday again, with both spent; later either clock may be right.
+    # A step back returns to the previous day, with all spent credits; later either clock may be right.
     assert [6.0, 3.0, 6.0] == [left_of(ledger, moment) for moment in moments]
 
 
 def test_clock_is_trusted_a_day_after_a_step() -> None:
-    """Until then the credits left before the step are a limit as well."""
+    """Before that, the credits left before the step are a limit as well."""
     ledger = Ledger(10.0)
     left_of(ledger, at(MIDNIGHT))
     ledger.spend(8.0, at(NOON - HOUR))
@@ -228,7 +228,7 @@ def test_clock_is_trusted_a_day_after_a_step() -> None:
 
 
 def test_wait_is_until_the_later_midnight() -> None:
-    """If no credits are left by the clock before and after a step, the later midnight counts."""
+    """If no credits are left by the old and the new clock, the later midnight counts."""
     ledger = Ledger(10.0)
     left_of(ledger, at(MIDNIGHT))
     ledger.spend(10.0, at(NOON))
@@ -238,7 +238,7 @@ def test_wait_is_until_the_later_midnight() -> None:
 
 
 def test_late_refund_belongs_to_the_time_of_its_use() -> None:
-    """In monotonic seconds: a refund for yesterday adds nothing to today."""
+    """The time is in monotonic seconds: a refund for yesterday adds nothing to today."""
     ledger = Ledger(10.0)
     left_of(ledger, at(MIDNIGHT))
     ledger.spend(5.0, at(NOON))
@@ -252,7 +252,7 @@ def test_late_refund_belongs_to_the_time_of_its_use() -> None:
 
 @pytest.mark.parametrize("away_s", [0.0, HOUR])
 def test_what_was_spent_travels_to_another_machine(away_s: float) -> None:
-    """With what may be spent soon; on the way it does not become older, and at midnight all is back."""
+    """Credits soon to be spent count, too; a transfer makes no spending older; at midnight all are back."""
     first, second = Ledger(96.0), Ledger(96.0)
     first.left_to_spread(at(MIDNIGHT))
     for hour in (1, 2):
@@ -268,7 +268,7 @@ def test_what_was_spent_travels_to_another_machine(away_s: float) -> None:
 
 
 def test_the_day_is_spent_if_what_was_spent_is_lost() -> None:
-    """The next one has all its credits."""
+    """The next day has all its credits."""
     ledger = Ledger(96.0)
     ledger.resume(None, at(NOON))
 
@@ -290,7 +290,7 @@ def test_no_true_day_is_overdrawn_by_a_clock_that_is_wrong_for_less_than_a_day(
     for later_s, amount in asked:
         mono += later_s
         shift_s = wrong_s if begin_s <= mono < begin_s + lasting_s else 0.0
-        true = MIDNIGHT + mono  # rounded as the ledger's clock is, near a midnight to the next day
+        true = MIDNIGHT + mono  # rounded as the ledger's clock, near midnight to the next day
         now = Instant(mono, true + shift_s)
         if left_of(ledger, now) >= amount:
             ledger.spend(amount, now)

@@ -46,7 +46,7 @@ def listing(*outcomes: tuple[str, float], key: str = "h2h", **fields: Any) -> An
 
 
 def reasons(extract: Extract) -> list[str]:
-    """Return the reasons of its rejection."""
+    """Return the reasons why the match is rejected."""
     assert () == extract.matches
     return [removal.reason for removal in extract.removals]
 
@@ -55,7 +55,7 @@ def reasons(extract: Extract) -> list[str]:
     "keys", [(), ("totals",), ("h2h_lay",), ("spreads", "outrights"), ("h2h_3_way",), ("H2H",), ("",)]
 )
 def test_match_without_a_market_of_the_result_is_counted(keys: tuple[str, ...]) -> None:
-    """The bookmaker lists it, and has no price of home, draw and away."""
+    """The bookmaker lists the match without prices of home, draw and away."""
     listed = event("m1", HOME, AWAY, {"some": [market(HOME, AWAY, ODDS, key=key) for key in keys]})
 
     assert ["no_result"] == reasons(extracted(listed))
@@ -63,7 +63,7 @@ def test_match_without_a_market_of_the_result_is_counted(keys: tuple[str, ...]) 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_outcomes_are_identified_by_name(order: tuple[int, ...]) -> None:
-    """In any order, each price belongs to the team with its name."""
+    """In any order of outcomes, each price belongs to the team with its name."""
     outcomes = [(HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6)]
 
     (match,) = extracted(listing(*(outcomes[place] for place in order))).matches
@@ -127,7 +127,7 @@ def test_ambiguous_teams_are_rejected(teams: tuple[str | None, str | None], name
 
 
 def test_other_sports_are_rejected() -> None:
-    """Three outcomes with a draw are not enough: the sport must be football; two are told first."""
+    """The sport must be football, even with a draw; a match with two outcomes has its own reason."""
     basketball = listing((HOME, 1.9), (AWAY, 1.9), sport_key="basketball_nba")
 
     assert [Reason.SPORT] == reasons(extracted(altered(sport_key="rugbyleague_nrl")))
@@ -147,7 +147,7 @@ def test_other_sports_are_rejected() -> None:
     ],
 )
 def test_kick_off_is_in_whole_seconds_of_utc(kick_off: str | None, start: int | None) -> None:
-    """A match without one is accepted; one that cannot be read, or has no zone, rejects it."""
+    """A match may lack a kick-off; a kick-off that cannot be read, or has no zone, rejects the match."""
     extract = extracted(altered(commence_time=kick_off))
 
     found: list[Any] = [match.start_time for match in extract.matches] or reasons(extract)
@@ -155,7 +155,7 @@ def test_kick_off_is_in_whole_seconds_of_utc(kick_off: str | None, start: int | 
 
 
 def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
-    """Older answers have only that of the bookmaker."""
+    """Older answers have only the bookmaker's refresh time."""
     for of_market, of_bookmaker, expected in [
         ("2026-05-28T20:20:00Z", "2026-05-28T20:00:00Z", UPDATED_AT),
         (None, "2026-05-28T20:20:00Z", UPDATED_AT),
@@ -225,7 +225,7 @@ def _linked(of_bookmaker: object, of_market: object, of_outcomes: object) -> Any
     ],
 )
 def test_match_has_the_page_that_its_bookmaker_gives(links: tuple[Any, Any, Any], url: str | None) -> None:
-    """What is given for a market or an outcome leads to a betting slip; a broken link costs no price."""
+    """Links of a market or an outcome lead to a betting slip and are unused; a bad link costs no price."""
     (match,) = extracted(_linked(*links)).matches
 
     assert (url, 2.0, 3.5, 4.0) == (match.url, match.home_price, match.draw_price, match.away_price)
@@ -238,12 +238,12 @@ IN_2099 = 4_070_908_800.0
 
 
 def written(age_s: float) -> str:
-    """Return the time that long before the answer, as the API writes it."""
+    """Return the time so many seconds before the answer, as the API writes it."""
     return f"{datetime.fromtimestamp(ANSWERED_AT - age_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def answer(*ages_s: float | str | None) -> bytes:
-    """Return an answer with a match (m0, m1, ...) for each time since the refresh of its prices."""
+    """Return an answer with a match (m0, m1, ...) for each age of prices (seconds)."""
     listed = []
     for number, age_s in enumerate(ages_s):
         updated = age_s if age_s is None or isinstance(age_s, str) else written(age_s)
@@ -275,7 +275,7 @@ def shown(body: bytes, answered_at: float | None = ANSWERED_AT) -> list[str]:
 
 
 def test_match_with_old_prices_becomes_a_removal() -> None:
-    """The other matches of its list are shown, and it is counted."""
+    """The other matches of its list are shown, and the old match is counted."""
     admission = admitted(answer(0.0, STALE_AFTER_S, STALE_AFTER_S + 1, 21 * DAY_S))
 
     assert ["m0", "m1"] == [match.source_match_id for match in admission.batch.matches]
@@ -296,7 +296,7 @@ def test_list_with_old_prices_only_is_refused() -> None:
 
 @pytest.mark.parametrize("ahead_s", [61.0, DAY_S, IN_2099 - ANSWERED_AT])
 def test_refresh_time_in_the_future_is_ignored(ahead_s: float) -> None:
-    """A list that is old otherwise is refused, and no price has that time."""
+    """A list whose other prices are old is refused, and no price has the future time."""
     with pytest.raises(PayloadError):
         admitted(answer(-ahead_s, 21 * DAY_S))
 
@@ -305,10 +305,10 @@ def test_refresh_time_in_the_future_is_ignored(ahead_s: float) -> None:
 
 
 def test_clocks_may_differ_by_a_minute() -> None:
-    """The answer's Date is in whole seconds and is read at another time."""
+    """The answer's Date has whole seconds, and the prices' time is read from another clock."""
     (offer,) = json.loads(answer(-60.0))
     lines = offer["bookmakers"][0]
-    for table in (lines, lines["markets"][0]):  # either time alone is enough
+    for table in (lines, lines["markets"][0]):  # one of the two times is enough
         text = json.dumps([offer]).replace(json.dumps(table["last_update"]), "null", 1)
         assert [ANSWERED_AT + 60] == [each.source_time for each in admitted(text.encode()).batch.matches]
         lines["markets"][0]["last_update"], lines["last_update"] = None, written(-60.0)
@@ -316,7 +316,7 @@ def test_clocks_may_differ_by_a_minute() -> None:
 
 @pytest.mark.parametrize("of_market", [written(-DAY_S), "soon"])
 def test_unusable_time_of_a_market_is_replaced_by_the_bookmakers(of_market: str) -> None:
-    """If the time of a market is impossible, the bookmaker's counts, as in answers without the former."""
+    """If a market's time is impossible, the bookmaker's time counts, as if the market had none."""
     (offer,) = json.loads(answer(21 * DAY_S))
     offer["bookmakers"][0]["markets"][0]["last_update"] = of_market
 
@@ -325,6 +325,6 @@ def test_unusable_time_of_a_market_is_replaced_by_the_bookmakers(of_market: str)
 
 
 def test_prices_without_a_time_do_not_lag() -> None:
-    """Without a time of the answer no prices lag either."""
+    """If the answer has no time, no prices lag either."""
     assert ["m0"] == shown(answer(None, 21 * DAY_S, 0.0))[:1]
     assert ["m0", "m1"] == shown(answer(21 * DAY_S, 0.0), None)

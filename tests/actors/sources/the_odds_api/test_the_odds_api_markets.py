@@ -1,4 +1,4 @@
-"""The Odds API: totals and handicaps by exact key, the sign of a line, and what is not read."""
+"""The Odds API: totals and handicaps by exact key, the sign of a line, and markets that are not read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_text(text: str, markets: tuple[str, ...] = ALL_MARKETS, **given: Any) -
 
 
 def judged(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> Admission:
-    """Return the result of the integrity gate for it."""
+    """Return the result of the integrity gate for the bookmaker's part."""
     return reading.judged(KIND, "some", options_of(markets=markets), read(*events, markets=markets))
 
 
@@ -56,14 +56,14 @@ def listed(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> dict[str, tu
 
 
 def altered(listed_market: Any, at: int, **changes: Any) -> Any:
-    """Return a market of which an outcome has other fields; None removes a field."""
+    """Return a market in which an outcome has other fields; None removes a field."""
     outcomes = [{**outcome} for outcome in listed_market["outcomes"]]
     outcomes[at] = {name: value for name, value in {**outcomes[at], **changes}.items() if value is not None}
     return {**listed_market, "outcomes": outcomes}
 
 
 def test_bookmaker_has_three_markets_of_one_match() -> None:
-    """They have the match's id, with the market behind it, its names, its start and their own refresh."""
+    """The markets have the match's id with the market behind it, its names, and their own refresh time."""
     later = totals((2.5, 1.9, 1.95), updated="2026-05-28T20:21:00Z")
     result, over_under, handicap = read(offered(H2H, later, SPREADS)).matches
 
@@ -78,7 +78,7 @@ def test_bookmaker_has_three_markets_of_one_match() -> None:
 
 
 def test_other_markets_are_read_if_they_are_asked_for() -> None:
-    """Without the option 1X2 alone is read, and nothing is counted, as without the markets."""
+    """Without the option 1X2 alone is read, and no other market is counted."""
     every = offered(H2H, TOTALS, SPREADS, totals((1.5, 1.3, 3.3), key="totals_h1"))
 
     assert read(offered(H2H), markets=("h2h",)) == read(every, markets=("h2h",))
@@ -88,7 +88,7 @@ def test_other_markets_are_read_if_they_are_asked_for() -> None:
 
 
 def test_options_have_the_kinds_of_their_markets() -> None:
-    """1X2 is always one of them, and a market counts once."""
+    """1X2 is always one of the kinds, and a market counts once."""
     options = options_of(markets=("spreads", "totals", "spreads"))
 
     assert (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP) == options.kinds
@@ -98,7 +98,7 @@ def test_options_have_the_kinds_of_their_markets() -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
 def test_line_of_a_handicap_is_that_of_the_home_team(order: tuple[int, ...]) -> None:
-    """In any order: the point belongs to the team that is named, and both have the same two numbers."""
+    """In any order a point belongs to the team that its outcome names; the two teams share two points."""
     made = spreads(HOME, AWAY, (-0.25, 1.88, 2.02), (0.25, 1.6, 2.4))
     made["outcomes"] = [made["outcomes"][at] for at in order]
 
@@ -137,7 +137,7 @@ SEVERAL = {"over_under:2": (1.5, 2.6), "over_under:2.5": (1.9, 1.95), "over_unde
     ],
 )
 def test_lines_of_a_bookmaker(made: list[Any], shown: dict[str, tuple[float, ...]]) -> None:
-    """In one list of outcomes or in several; a point may be a whole number, and 0 has one spelling."""
+    """Lines may be in one list of outcomes or several; a point may be whole, and 0 has one spelling."""
     assert dict([RESULT]) | shown == listed(offered(H2H, *made))
 
 
@@ -157,7 +157,7 @@ def _pointed(point: Any) -> Any:
     ids=lambda made: str(made["outcomes"][0].get("point", "absent")),
 )
 def test_market_without_a_possible_line_is_refused(made: Any) -> None:
-    """It is counted once, not for each outcome, and the other markets stay."""
+    """The market is counted once, not for each outcome, and the other markets stay."""
     other, left = (SPREADS, HANDICAP) if made["key"] == "totals" else (TOTALS, OVER_UNDER)
     answer = offered(H2H, made, other)
 
@@ -179,7 +179,7 @@ def test_market_without_a_possible_line_is_refused(made: Any) -> None:
     ],
 )
 def test_outcome_of_another_bet_refuses_its_market(made: Any) -> None:
-    """It is counted, and 1X2 stays."""
+    """The market is counted, and 1X2 stays."""
     assert dict([RESULT]) == listed(offered(H2H, made))
     assert {Reason.OUTCOME: 1} == read(offered(H2H, made)).passed_over
 
@@ -199,7 +199,7 @@ def test_outcome_of_another_bet_refuses_its_market(made: Any) -> None:
     ],
 )
 def test_bad_line_is_rejected_alone(made: Any, reasons: dict[Reason, int]) -> None:
-    """It becomes a removal of its own id; 1X2 and other markets stay."""
+    """The line becomes a removal of its own id; 1X2 and other markets stay."""
     other = SPREADS if made["key"] == "totals" else TOTALS
     admission = judged(offered(H2H, made, other))
 
@@ -221,7 +221,7 @@ FIRST, SECOND = offered(H2H, TOTALS), offered(H2H, totals((3.5, 3.2, 1.35)), SPR
     ],
 )
 def test_match_that_is_there_twice_has_no_market(answers: tuple[Any, ...]) -> None:
-    """Not even lines that only one of them has: they may be old."""
+    """Lines that only one of the two has are not shown either: they may be old."""
     assert {} == listed(*answers)
     assert 4 == judged(*answers).rejected[Reason.DUPLICATE]
 
@@ -252,7 +252,7 @@ def test_market_that_looks_alike_is_counted_and_named(key: str) -> None:
 
 @pytest.mark.parametrize("markets", [("h2h",), ALL_MARKETS])
 def test_lay_prices_are_counted(markets: tuple[str, ...]) -> None:
-    """They come with 1X2, unasked, cost it nothing, and are no reason for a note."""
+    """Lay prices come with 1X2 without being asked for; lay prices do not affect 1X2, and cause no note."""
     lay = market(HOME, AWAY, (9.0, 9.0, 9.0), key="h2h_lay")
     extract = read(offered(lay, H2H, lay), markets=markets)
 
@@ -263,7 +263,7 @@ def test_lay_prices_are_counted(markets: tuple[str, ...]) -> None:
 
 
 def test_match_without_1x2_has_its_other_markets() -> None:
-    """That it has none is counted, if it was asked for; the newest refresh of any market is the lag."""
+    """Missing 1X2 is counted if it was asked for; the newest refresh time of any market gives the lag."""
     admission = judged(offered(TOTALS, SPREADS))
     old = totals((2.5, 1.9, 1.95), updated="2026-05-28T20:19:00Z")
 
@@ -284,7 +284,7 @@ def test_match_without_1x2_has_its_other_markets() -> None:
     ],
 )
 def test_match_that_is_not_fit_has_no_market(fields: dict[str, Any], reason: Reason) -> None:
-    """Each of its markets is counted."""
+    """The match's other markets are counted under its reason."""
     extract = read(offered(H2H, TOTALS, SPREADS, **fields))
 
     assert () == extract.matches
@@ -292,7 +292,7 @@ def test_match_that_is_not_fit_has_no_market(fields: dict[str, Any], reason: Rea
 
 
 def test_part_with_a_repeated_field_is_left_out() -> None:
-    """Which value is right is unknown; a market of which the key is unknown is counted."""
+    """Nobody knows which value is right; a market with two keys is counted."""
     text = json.dumps([offered(H2H, TOTALS, SPREADS)])
     for field, lost, passed_over in [
         ('"point": 2.5', "over_under", {}),

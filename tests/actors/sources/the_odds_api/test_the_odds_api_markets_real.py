@@ -33,7 +33,7 @@ def decoded(body: bytes, options: TheOddsApiOptions) -> OddsAnswer:
 
 
 def judged(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Admission:
-    """Return the result of the integrity gate; what is passed over counts as rejected."""
+    """Return the result of the integrity gate; markets that are passed over count as rejected."""
     extract = run_now(KIND.extract(answer, key, options))
     made = gated(KIND, key, options, extract)
     made.rejected.update(extract.passed_over)
@@ -42,7 +42,7 @@ def judged(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Admissio
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_price_and_line_equals_another_reading(path: Path) -> None:
-    """Each is equal, or refused for the same reason, of every bookmaker; 1X2 is as without the option."""
+    """For every bookmaker each line is equal or refused for one reason; 1X2 is as without the option."""
     body = path.read_bytes()
     answer, of_1x2 = decoded(body, OPTIONS), decoded(body, OF_1X2)
     for key in keys_in({"": body}):
@@ -62,7 +62,7 @@ def test_every_price_and_line_equals_another_reading(path: Path) -> None:
 
 
 def test_other_reading_has_markets() -> None:
-    """The comparison is not empty, and no market of the recordings is left out of it."""
+    """The comparison is not empty, and includes all markets of the recordings."""
     counts: Counter[str] = Counter()
     for body in map(Path.read_bytes, FILES):
         for key in keys_in({"": body}):

@@ -1,4 +1,4 @@
-"""The plan of The Odds API: which call, which addresses, when, and what it costs."""
+"""The plan of The Odds API: the chosen call, its addresses, its times, and its cost."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chose
 
 @pytest.mark.parametrize("end", ["", "/", "/v4", "/v4/"])
 def test_address_of_odds(end: str) -> None:
-    """The address is the same with and without the version and a slash; all else is in the query."""
+    """The address is the same with and without the version and a slash; other parts are in the query."""
     (target,) = plan(("some", "other"), sports=("soccer_epl",), url=f"https://x.example/api{end}").targets()
     parts = urlsplit(target.url)
 
@@ -108,7 +108,7 @@ def test_first_round_with_a_budget_uses_a_quarter_of_a_day() -> None:
 
 
 def test_interval_follows_the_kick_offs() -> None:
-    """Within a span it is an eighth of that of sports that are not near."""
+    """Within a span the interval is an eighth of the interval of sports that are not near."""
     api_plan = plan(credits_per_day=96.0)
     target, other, *_ = api_plan.targets()
     kick_off = MIDNIGHT + 15 * HOUR
@@ -123,7 +123,7 @@ def test_interval_follows_the_kick_offs() -> None:
 
 
 def test_requests_have_a_minimum_distance() -> None:
-    """The API allows thirty a second."""
+    """The API allows thirty requests a second."""
     api_plan = plan()
     target, other, *_ = api_plan.targets()
     api_plan.on_asked(target, at(MORNING))
@@ -145,7 +145,7 @@ def test_requests_have_a_minimum_distance() -> None:
     ],
 )
 def test_impossible_plan_is_refused(given: Mapping[str, Any], message: str) -> None:
-    """The error says what was found and what the minimum is, which is enough."""
+    """The error says what was found and what the minimum is; without a budget the plan is possible."""
     with pytest.raises(ValueError, match=re.escape(message)):
         plan(**given)
     assert plan(**{**given, "credits_per_day": None, "stale_after_s": 60.0}).describe()
@@ -223,7 +223,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_uncharged_requests_are_refunded(case: str) -> None:
-    """Only uncharged requests are refunded: one whose answer was lost may have been charged."""
+    """Only uncharged requests are refunded: a request whose answer was lost may have been charged."""
     error, expected = REFUSALS[case]
     api_plan = plan(credits_per_day=10.0)
     target, *_ = api_plan.targets()
@@ -235,7 +235,7 @@ def test_uncharged_requests_are_refunded(case: str) -> None:
 
 
 def test_cost_of_a_request_is_in_its_answer() -> None:
-    """A value that is not a number is ignored."""
+    """A cost that is not a number is ignored."""
     for said, expected in [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]:
         api_plan = plan(credits_per_day=10.0)
         target, *_ = api_plan.targets()
@@ -272,7 +272,7 @@ def test_refund_belongs_to_the_day_of_the_request() -> None:
 
 
 def test_quota_is_that_of_the_api() -> None:
-    """Of the last answer with such figures, including errors; it travels to another machine."""
+    """The last answer with these figures counts, also an error; the quota goes to another machine, too."""
     first, second = (plan(credits_per_day=10.0) for _ in range(2))
     target, *_ = first.targets()
     first.on_asked(target, at(MIDNIGHT))
@@ -292,7 +292,7 @@ def test_quota_is_that_of_the_api() -> None:
 
 
 def football(*keys: str) -> TheOddsApiPlan:
-    """Return a plan for all sports, of which these are in season."""
+    """Return a plan for all sports, with these sports in season."""
     api_plan = plan(sports="football", credits_per_day=16.0)
     api_plan.on_learnt(api_plan.targets()[0], Sports(keys), at(MORNING))
     return api_plan
@@ -311,7 +311,7 @@ def test_removed_league_may_come_back() -> None:
 
 
 def test_much_shorter_list_of_sports_must_be_repeated() -> None:
-    """Until it is repeated all sports go on, and it is requested again within minutes."""
+    """Until then all sports go on, and the list is requested again within minutes."""
     api_plan = football(*(f"soccer_{number}" for number in range(10)))
     sports, counts = api_plan.targets()[0], []
     for _ in range(2):

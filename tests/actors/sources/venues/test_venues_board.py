@@ -1,4 +1,4 @@
-"""The board of a service on any venue that lists its matches: what is shown, when, and what is not."""
+"""The board of a service on any venue that lists its matches: which matches are shown, and when."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ SHOWN: dict[type, tuple[float, ...]] = {
     FiveDollarFootball: PRICES,
 }
 LISTED_AGAIN_S = {Azuro: 150.0, Polymarket: 330.0, FiveDollarFootball: 900.0}
-"""By then the list has been read once more."""
+"""The second by which the list has been read once more."""
 LISTS: dict[type, tuple[str, float]] = {Azuro: ("games-by-filters", 600.0), Polymarket: ("/keyset", 900.0)}
-"""The path of a list, and for how long it holds."""
+"""The path of a list, and the time for which the list holds (seconds)."""
 BOTH = pytest.mark.parametrize("make", [Azuro, Polymarket])
 Made = Azuro | Polymarket
 Any3 = Azuro | Polymarket | FiveDollarFootball
@@ -56,7 +56,7 @@ EVERY = pytest.mark.parametrize("make", [Azuro, Polymarket, _five])
 
 @EVERY
 async def test_matches_are_shown_as_they_are_listed(tmp_path: Path, make: Callable[[], Any3]) -> None:
-    """Names, league, kick-off and prices, in whatever order they come; before it they are not in play."""
+    """Names, league, kick-off and prices are shown; a match is not in play before its kick-off."""
     venue = make()
     for name, start in (("101", HOUR), ("102", 30 * HOUR)):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + start)
@@ -74,7 +74,7 @@ async def test_matches_are_shown_as_they_are_listed(tmp_path: Path, make: Callab
 
 
 def _is_first(request: httpx2.Request) -> bool:
-    """Return whether a request is for the first page of the matches to come."""
+    """Return whether a request is for the first page of the upcoming matches."""
     query = request.url.params
     return query.get("gameState") == "Prematch" or ("closed" in query and "after_cursor" not in query)
 
@@ -92,7 +92,7 @@ def _is_first(request: httpx2.Request) -> bool:
 async def test_list_that_is_not_read_to_its_end_shows_nothing(
     tmp_path: Path, make: Callable[[], Made], part: dict[str, str], broken: str
 ) -> None:
-    """A part of a list is no list of matches; when all can be read, all are shown."""
+    """A part of a list is not accepted as a list; when all parts can be read, all matches are shown."""
     venue = make()
     venue.add("101", start=WALL_0 + HOUR)
     venue.add("102", start=WALL_0 + HOUR)
@@ -113,7 +113,7 @@ OUTCOMES = condition_of("101")["outcomes"]
 
 
 def _say(venue: Made, part: str, said: dict[str, Any]) -> float:
-    """Have a part of match 101 say something else; return the second by which that is known."""
+    """Change a part of match 101; return the second by which the service knows the change."""
     if isinstance(venue, Azuro):
         (venue.games["101"] if part == "game" else venue.result("101")).update(said)
         return LISTED_AGAIN_S[Azuro] if part == "game" else 27.0
@@ -140,7 +140,7 @@ def _say(venue: Made, part: str, said: dict[str, Any]) -> float:
     ids=str,
 )
 async def test_match_that_is_closed_leaves(tmp_path: Path, part: str, said: dict[str, Any]) -> None:
-    """With the list or the poll that says so, though it keeps its last prices; the others stay."""
+    """The match leaves with the list or poll that says so, even with prices; other matches stay."""
     venue = Azuro(repeats=True) if part in {"game", "condition"} else Polymarket()
     for name in ("101", "102"):
         venue.add(name, start=WALL_0 + HOUR)
@@ -153,7 +153,7 @@ async def test_match_that_is_closed_leaves(tmp_path: Path, part: str, said: dict
 
 
 def _unreadable(venue: Made, *, is_so: bool) -> int:
-    """Have match 101 be unreadable, or mended; return in how many parts."""
+    """Make match 101 unreadable, or readable again; return the number of its unreadable parts."""
     if isinstance(venue, Azuro):
         start = int(WALL_0 + HOUR)
         venue.games["101"]["startsAt"] = start if is_so else str(start)
@@ -164,7 +164,7 @@ def _unreadable(venue: Made, *, is_so: bool) -> int:
 
 @BOTH
 async def test_match_that_cannot_be_read_is_counted(tmp_path: Path, make: type[Made]) -> None:
-    """Wherever it is in the lists; with the next list that is read it is over."""
+    """The match may be anywhere in the lists; the next readable list ends the count."""
     venue = make()
     for name, start in (("101", HOUR), ("102", HOUR), ("103", 48 * HOUR)):
         venue.add(name, start=WALL_0 + start)
@@ -186,7 +186,7 @@ async def test_match_that_cannot_be_read_is_counted(tmp_path: Path, make: type[M
 async def test_match_that_is_no_longer_listed_leaves(
     tmp_path: Path, make: Callable[[], Any3], others: int
 ) -> None:
-    """Its price does not wait until it is stale, even if no other match of its day is left."""
+    """The match leaves before its price is stale, even if no other match of its day is left."""
     venue = make()
     for number in range(1 + others):
         venue.add(f"10{number}", start=WALL_0 + HOUR)
@@ -199,7 +199,7 @@ async def test_match_that_is_no_longer_listed_leaves(
 
 @EVERY
 async def test_kick_off_that_moves_is_shown(tmp_path: Path, make: Callable[[], Any3]) -> None:
-    """A postponed match stays under its id."""
+    """A postponed match keeps its id."""
     venue = make()
     venue.add("101", start=WALL_0 + HOUR)
     async with opened(tmp_path, venue) as (service, _):
@@ -214,7 +214,7 @@ async def test_kick_off_that_moves_is_shown(tmp_path: Path, make: Callable[[], A
 async def test_a_list_holds_from_the_request_for_its_first_page(
     tmp_path: Path, make: Callable[[], Made]
 ) -> None:
-    """What it says may be as old as that, however long its pages take."""
+    """The content of a list may be as old as that request, however long its pages take."""
     venue = make()
     venue.add("101", start=WALL_0 + HOUR)
     is_broken, (path, holds_s) = False, LISTS[type(venue)]
@@ -254,7 +254,7 @@ async def test_a_list_holds_from_the_request_for_its_first_page(
 async def test_prices_are_withdrawn_when_answers_stop(
     tmp_path: Path, make: Callable[..., Any], path: str, broken: Answer, *, held_s: float, gone_s: float
 ) -> None:
-    """Prices hold for three polls, the list that they need for some minutes."""
+    """Prices hold for three polls; the list of matches, which they need, holds for some minutes."""
     is_broken, venue = False, make()
     venue.add("101", start=WALL_0 + HOUR)
 
@@ -283,7 +283,7 @@ async def test_prices_are_withdrawn_when_answers_stop(
 async def test_refusals_for_too_many_requests_pause_everything(
     tmp_path: Path, make: Callable[[], Any3], headers: dict[str, str], pauses: list[float]
 ) -> None:
-    """For as long as the venue says, otherwise twice as long each time."""
+    """The pause lasts as long as the venue says, otherwise twice as long each time."""
     venue = make()
     venue.add("101", start=WALL_0 + HOUR)
     async with opened(tmp_path, venue) as (_, web):
@@ -321,7 +321,7 @@ async def test_venue_that_lists_nothing_to_be_shown_is_live(
     grade: str,
     not_shown: dict[str, int],
 ) -> None:
-    """For as long as it answers; a warning says that it lists what cannot be shown."""
+    """The venue is live while it answers; a warning says that its listed matches cannot be shown."""
     venue, found = make(), []
     _list(venue, start, part, said)
     if isinstance(venue, Polymarket):
@@ -340,7 +340,7 @@ async def test_venue_that_lists_nothing_to_be_shown_is_live(
 async def test_venue_whose_matches_wait_for_their_prices_is_not_live(
     tmp_path: Path, make: type[Made], path: str
 ) -> None:
-    """Whether it has anything on offer is not known; a league without matches does not tell it."""
+    """Nobody knows whether the venue offers prices; a league without matches does not show it either."""
     venue = make()
     venue.add("101", start=WALL_0 + HOUR)
     if isinstance(venue, Polymarket):
@@ -364,7 +364,7 @@ async def test_venue_whose_matches_wait_for_their_prices_is_not_live(
 async def test_prices_are_asked_for_by_nearness_of_kick_off(
     tmp_path: Path, make: type[Made], hours: float, interval_s: float
 ) -> None:
-    """From 2 h before a kick-off to 2.5 h after it more often than at other hours."""
+    """From 2 h before a kick-off to 2.5 h after it, prices are asked for more often than at other hours."""
     venue = make()
     venue.add("101", start=WALL_0 + hours * HOUR)
     async with opened(tmp_path, venue, until=200.0) as (_, web):
@@ -377,7 +377,7 @@ async def test_prices_are_asked_for_by_nearness_of_kick_off(
 async def test_matches_beyond_the_horizon_are_not_asked_for(
     tmp_path: Path, make: type[Made], hours: float
 ) -> None:
-    """Neither those after 14 days, nor those that must be over, whatever the list says."""
+    """Matches after 14 days, and matches that must be over, are left out, whatever the list says."""
     venue = make()
     venue.add("101", start=WALL_0 + hours * HOUR)
     async with opened(tmp_path, venue) as (_, web):

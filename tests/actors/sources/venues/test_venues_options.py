@@ -1,4 +1,4 @@
-"""The configuration of venues: what is refused, and what `check-config` says."""
+"""The configuration of venues: values that are refused, and the output of `check-config`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ OF_FIVE = "requests a minute: each list in play every"
 def test_check_config_prints_the_plan_and_what_is_assumed(
     tmp_path: Path, kind: str, options: str, said: list[str]
 ) -> None:
-    """Intervals, ages, fees, the share of a rate, and what the venue's documents do not say."""
+    """The output has intervals, ages, fees, the share of a rate, and gaps in the venue's documents."""
     file = _file(tmp_path, kind, "", options)
     text = "\n".join(configuration_lines(file, load(file, {})))
 

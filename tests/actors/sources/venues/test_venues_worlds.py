@@ -39,7 +39,7 @@ LEVEL = st.tuples(
 )
 NEAR_EVEN = st.tuples(st.integers(30, 40).map(lambda price: f"0.{price}"), st.just("4000"))
 CHANGES = st.sampled_from([0, 0, 1, 2])
-"""About half of the matches of a world are as they should be."""
+"""The number of changes to a match: about half of the matches have none."""
 
 
 @st.composite
@@ -74,12 +74,12 @@ def _read_azuro(venue: Azuro) -> Odds:
 
 @given(_of_azuro())
 def test_world_of_azuro_is_read_as_its_tables_say(venue: Azuro) -> None:
-    """States, outcomes and odds decide, whatever the order of what comes."""
+    """States, outcomes and odds decide, in whatever order the parts come."""
     assert azuro_reading.expected(venue) == _read_azuro(venue)
 
 
 def test_recording_of_before_has_its_unreadable_games() -> None:
-    """It has their number where a group now counts all that is left out, by reason."""
+    """An old recording's group has the number of unreadable games; a new one counts all by reason."""
     body = b'{"matches": [], "removals": [], "unreadable": 3}\n{"conditions": []}'
 
     assert {"unreadable": 3} == extracted(AZURO, AZURO_KEY, OF_AZURO, body).passed_over
@@ -111,7 +111,7 @@ def _read_polymarket(venue: Polymarket) -> Odds:
 
 @given(_of_polymarket())
 def test_world_of_polymarket_is_read_as_its_tables_say(venue: Polymarket) -> None:
-    """States, roles, depth and book sums decide, whatever the order of what comes."""
+    """States, roles, depth and book sums decide, in whatever order the parts come."""
     assert polymarket_reading.expected(venue) == _read_polymarket(venue)
 
 
@@ -163,7 +163,7 @@ ASKS: tuple[dict[str, Any], ...] = (
     ids=str,
 )
 def test_game_in_any_other_state_is_not_read(part: str, said: dict[str, Any], *, repeats: bool) -> None:
-    """The other one is."""
+    """The unchanged game is read."""
     venue = Azuro(repeats=repeats)
     for name in ("101", "102"):
         venue.add(name, start=START)
@@ -182,7 +182,7 @@ def test_game_in_any_other_state_is_not_read(part: str, said: dict[str, Any], *,
     ids=str,
 )
 def test_match_in_any_other_state_is_not_read(part: str, said: dict[str, Any]) -> None:
-    """The other one is."""
+    """The unchanged match is read."""
     venue = Polymarket()
     changed, _ = (venue.add(name, start=START) for name in ("101", "102"))
     match part:
