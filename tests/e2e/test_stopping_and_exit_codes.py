@@ -119,7 +119,7 @@ def test_a_signal_under_load_fails_no_request(
     assert ({None}, {"close"}) == (before, ends)
     assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
     assert CLIENTS == len([outcome for outcome in outcomes if outcome[1]])
-    assert took_s < DRAIN_S + BUSY_S
+    assert DRAIN_S <= took_s < DRAIN_S + BUSY_S
     assert [] == processes_with(str(script))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -86,20 +85,6 @@ def test_g6_three_times_the_load_leaves_what_can_be_served(tmp_path: Path, figur
     )
     assert good > 0.1 * peak  # as the machine is busy with other tests
     assert found["recovered_s"] is not None
-
-
-def test_g8_probes_are_answered_during_all_of_these(tmp_path: Path, figure: Figure) -> None:
-    """Slow heads, clients that do not read, idle ones and a flood, all at once."""
-    with attacked(tmp_path, matches=1_000) as running, crowd(running, "probe") as probe:
-        with contextlib.ExitStack() as attacks:
-            attacks.enter_context(crowd(running, "slow_heads", clients=500, seconds=8))
-            attacks.enter_context(crowd(running, "not_reading", clients=200, seconds=12))
-            attacks.enter_context(crowd(running, "idle", clients=1_000, seconds=8))
-            attack(running, "flood", per_s=1_000, seconds=8)
-        found = probe.result()
-
-    figure(probed(found))
-    assert found["answered"] >= ALMOST_ALL * found["asked"]
 
 
 @pytest.mark.timeout(3_600)
