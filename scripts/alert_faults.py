@@ -93,7 +93,7 @@ class Faults:
         yield Fault("OddsboardBookmakerStale", lambda: self._lack("BW"), lambda: self._lack(""))
         yield Fault("OddsboardCreditsRunOut", lambda: self._spend(1), lambda: self._spend(0))
         yield Fault("OddsboardAllStale", lambda: world.silent.update(PATHS), world.silent.clear)
-        yield Fault("OddsboardArchiveStalled", self._hold, lambda: None)  # goes on until it loses commits
+        yield Fault("OddsboardArchiveStalled", self._hold, lambda: None)  # lasts until commits are lost
         yield Fault("OddsboardArchiveGap", self._lose, lambda: None)
         yield Fault("OddsboardLoopLag", lambda: mode("block"), lambda: mode(""))
         yield Fault("OddsboardInternalErrors", lambda: mode("break"), lambda: mode(""))
@@ -107,7 +107,7 @@ class Faults:
         self._world.spends = credits_a_call
 
     def _hide(self) -> None:
-        """Take away the folder of the alerts' queue, and let a source fail, so that it must be written."""
+        """Take away the folder of the alerts' queue, and fail a source, so that the queue is written."""
         self._world.silent.add("/faulty")
         (self._running.folder / "alerts").rename(self._running.folder / "hidden")
 
@@ -122,7 +122,7 @@ class Faults:
         eventually(self._locked, "the lock of the archive")
 
     def _locked(self) -> bool:
-        with contextlib.suppress(sqlite3.OperationalError):  # the service is writing it
+        with contextlib.suppress(sqlite3.OperationalError):  # the service is writing this file
             self._locks[-1].execute("BEGIN IMMEDIATE")
             return True
         return False

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import yaml  # type: ignore[import-untyped]  # it has no types
+import yaml  # type: ignore[import-untyped]  # the package has no types
 
 from tests.support.time.waiting import eventually
 

@@ -1,4 +1,4 @@
-"""The outside world for the service of scripts/alerts: sites with invented answers, a kind with bugs."""
+"""The outside world of scripts/alerts' service: sites with invented answers, a kind of source with bugs."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class World:
     """Answers of all sites; the attributes say what is wrong with them.
 
     `silent` are the paths that do not answer, `lacking` is a bookmaker's key that the feed leaves out, and
-    while it is `big` the feed has thousands of matches. With each call the API has `spends` credits less.
+    while `big` is set the feed has thousands of matches. With each call the API has `spends` credits less.
     """
 
     def __init__(self, peer: HttpPeer, folder: Path) -> None:
@@ -240,7 +240,7 @@ def _leave_at_once(base: str) -> None:
 
 
 def _never_read(base: str, stopped: threading.Event) -> None:
-    """Act as a client that requests much and reads nothing, until it is disconnected after some 10 s."""
+    """Act as a client that requests much and reads nothing, until it is disconnected after about 10 s."""
     while not stopped.is_set():
         with contextlib.suppress(OSError), _connected(base) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -64,7 +64,7 @@ def lived(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
 
 
 def called(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
-    """Return the same for lives with faults of system calls, which must lose nothing."""
+    """Return faults, comparisons and errors of lives with failing system calls, which must lose nothing."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = run_calls(Path(folder) / "archive", seed, LIVES)
     return chosen.fired, chosen.counts, chosen.wrong

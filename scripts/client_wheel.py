@@ -34,7 +34,7 @@ packages = ["oddsboard_client"]
 package-data = {{ oddsboard_client = ["py.typed"] }}
 """
 NEEDS = ("httpx2", "msgspec")
-_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")  # to another page of docs/, which no wheel has
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")  # a link to a page of docs/, which no wheel has
 _BUILD = "import setuptools.build_meta as b, sys; print(b.build_wheel(sys.argv[1]))"
 
 

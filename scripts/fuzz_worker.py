@@ -15,7 +15,7 @@ from random import Random
 from msgspec import Struct, json
 
 PACKAGES = ["actors", "web", "tomllib", "ipaddress", "email", "urllib.parse"]
-OWN_CHANGES = 6  # one of so many changes to an input is our own, which keeps its structure
+OWN_CHANGES = 6  # on average, every sixth change to an input is our own, and keeps its structure
 
 
 class Work(Struct, frozen=True):

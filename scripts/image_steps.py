@@ -148,7 +148,7 @@ def _mirror() -> list[str]:
 
 
 def serve(stage: Stage) -> None:
-    """Serve from the stage as a container would, and print when it had odds. Raises: CalledProcessError."""
+    """Serve from the stage as a container would, and print when odds came. Raises: CalledProcessError."""
     root = str(stage.root)
     _run(["mount", "--bind", root, root])
     _run(["mount", "-o", "remount,bind,ro", root])

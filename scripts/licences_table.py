@@ -13,7 +13,7 @@ LOCKS = {"run": "requirements.lock", "test": "requirements-test.lock"}
 PERMISSIVE = frozenset(
     {
         *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "PSF-2.0", "Zlib"),
-        *("BSD", "Apache", "PSF"),  # spelled so by older packages
+        *("BSD", "Apache", "PSF"),  # spellings of older packages
     }
 )
 """Permissive licences: everybody may use, change and ship the work if it names its authors."""

@@ -1,4 +1,4 @@
-"""Recall and wrong links on the labelled pairs, as they are and made harder."""
+"""Recall and wrong links on the labelled pairs, as recorded and made harder."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _print_row(kind: str, found: list[Measured], missed: int) -> None:
 
 
 def _print_adversary(count: int) -> None:
-    """Print a row for pairs of matches that look alike, and each that was linked."""
+    """Print a row for pairs of matches that look alike, and each such pair that was linked."""
     random = Random("0")
     found = [judged(case_of(random)) for _ in range(count)]
     partners = [case.is_found for case in found if case.is_found is not None]

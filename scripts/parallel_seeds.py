@@ -38,5 +38,5 @@ def run_seeds(
 
 
 def without_log() -> None:
-    """Write no events to the log, for `begin`."""
+    """Write no events to the log; this is a function for `begin`."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_CRITICAL))

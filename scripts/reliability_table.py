@@ -28,7 +28,7 @@ HEAD = """| id | fault | cases passed | figure, or why it is not shown |
 
 
 class Case(NamedTuple):
-    """One case that ran; `figure` is a figure that it printed, "" without one."""
+    """A case that ran; `figure` is a figure that the case printed, "" without one."""
 
     test: str
     has_passed: bool

@@ -49,7 +49,7 @@ from tests.support.time.virtual import VirtualClock
 
 SOURCES, MATCHES, CHANGES_A_S, RULES = 10, 200, 1_000, 100
 WARM_S = 10.0
-SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"  # noqa: S105 - of this measurement alone
+SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"  # noqa: S105 - used by this measurement alone
 KINDS = (
     'when = "price"\nabove = {limit}',
     'when = "move"\nmin_move = 99',
@@ -119,7 +119,7 @@ def _row(what: str, cost: Cost, base: float) -> list[str]:
 
 
 def _rules(watching: int) -> list[str]:
-    """Return tables of rules: one about the marker, others about all matches, the rest about none."""
+    """Return tables of rules: one rule about the marker, others about all matches, the rest about none."""
     rules = ['when = "price"\nteam = "Marker"\noutcome = "1"\nabove = 2.5']
     for number in range(1, RULES):
         nobody = "" if number < watching else f'\nteam = "Nobody {number}"'
@@ -180,7 +180,7 @@ async def _measured(rules: list[str], seconds: float) -> Cost:
 
 
 def _queued(name_chars: int) -> list[str]:
-    """Return what twice as many alerts as may wait take."""
+    """Return the memory, file size and counts for twice as many alerts as may wait."""
     with tempfile.TemporaryDirectory() as name:
         journal, status, sizes = Journal(Path(name) / "queue"), AlertsStatus(), list[int]()
         receivers = {"hook": ReceiverSettings(Form.WEBHOOK, "http://127.0.0.1:1/", SECRET)}
@@ -208,7 +208,7 @@ async def _offered(delivery: Delivery, name_chars: int, sizes: list[int]) -> Non
                 delivery.offer(_alert(number, name_chars))
                 if number % 100 == 0:
                     await anyio.sleep(0.001)
-            await anyio.sleep(2.0)  # for the disk
+            await anyio.sleep(2.0)  # time for the disk
             sizes.append(tracemalloc.get_traced_memory()[0])
         tasks.cancel_scope.cancel()
 

@@ -137,7 +137,7 @@ def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
 
 
 def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: int) -> None:
-    """Print bytes per change and the writer's time, and the time of a restart at that size."""
+    """Print bytes per change and the writer's time, and the time of a restart with that many changes."""
     clock = SetClock()
     with running(folder, clock, bookmakers) as live:
         names = [*live.archive.names]
@@ -182,7 +182,7 @@ def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: i
 
 
 def beside(folder: Path, count: int) -> None:
-    """Print the time of a change on a board with an archive and on one without, in turn."""
+    """Print the time of a change on a board with an archive and on a board without one, in turn."""
     clock = SetClock()
     with running(folder, clock, 50) as kept:
         plain = Running(kept.archive, clock, kept.board, Random(1), is_archived=False)

@@ -1,6 +1,6 @@
 """Measures how long an archived service takes to serve again after an orderly stop, and after a kill.
 
-50 bookmakers x 1,000 matches, 1,000 changes a second, as in `scale.toml`; fewer bookmakers change as often.
+50 bookmakers x 1,000 matches, 1,000 changes a second, as in `scale.toml`; fewer have as many changes.
 
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_restart.py [BOOKMAKERS]
 """
@@ -88,7 +88,7 @@ def _service(config: Path) -> contextlib.AbstractContextManager[Service]:
 
 
 def _configured(bookmakers: int) -> str:
-    """Return `scale.toml` with only its first bookmakers, which change as often as all together."""
+    """Return `scale.toml` with only its first bookmakers, and with the changes of all."""
     scale = tomllib.loads(SCALE.read_text("utf-8"))
     tables = dict.fromkeys(("sources", "bookmakers"), "")
     for table in tables:

@@ -107,7 +107,7 @@ def _changed(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
 async def _throughput(
     server: SharedServer, seconds: float
 ) -> tuple[list[tuple[Position, bytes]], Row, Row]:
-    """Entries a second that one connection commits in batches, and what the server works for them."""
+    """Entries a second that one connection commits in batches, and the server's processor time for them."""
     store = RedisStore(server.url, "throughput", "shape", lambda: "e", Seen())
     await store.join(1_000)
     acquired = await store.acquire(ME, SOURCE)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 def seconds(work: Callable[[], object], runs: int) -> list[float]:
-    """Time `work` that many times after one warm-up. Return seconds."""
+    """Time `work` `runs` times after one warm-up. Return seconds."""
     return in_turn({"": work}, runs)[""]
 
 
@@ -21,7 +21,7 @@ def cpu_now_s() -> float:
 def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
     """Time each function that many times in turn, so that a drift affects all alike. Return seconds.
 
-    Each has one warm-up. Earlier objects are frozen for the garbage collector, as in the service.
+    Each function has one warm-up. Earlier objects are frozen for the garbage collector, as in the service.
     """
     for work in works.values():
         work()

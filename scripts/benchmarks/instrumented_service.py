@@ -17,7 +17,7 @@ from typing import Any
 from web.__main__ import main
 
 LONG_S = 0.002
-EVERY_S = 0.0005  # between two readings of processor time, because each is a system call
+EVERY_S = 0.0005  # time between readings of processor time; each is a system call
 OURS = tuple(f"{Path.cwd() / folder}/" for folder in ("actors", "web"))
 
 

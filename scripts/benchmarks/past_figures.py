@@ -1,8 +1,8 @@
-"""Measures reading how prices moved: lines, closing prices and moves, of a sealed day and of the day after.
+"""Measures reading how prices moved: lines, closing prices and moves, of a sealed day and the next day.
 
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/past_figures.py [MATCHES] [CHANGES]
 
-50 bookmakers have each match; each day has so many changes, and one entry 10,000 more. All times are of a
+50 bookmakers have each match; each day has CHANGES changes, and one entry 10,000 more. All times are of a
 processor. With the usual 200 matches and 500,000 changes it takes some minutes.
 """
 
@@ -147,7 +147,7 @@ def fixtures_on(live: Running) -> Iterator[Fixture]:
 
 
 def took(work: Callable[[], object]) -> str:
-    """Return the median of some runs in milliseconds of a processor."""
+    """Return the median processor time of some runs, in milliseconds."""
     times = list[float]()
     for _ in range(RUNS):
         fair.cache_clear()

@@ -33,12 +33,12 @@ class Served(Struct, frozen=True):
     process: psutil.Process
 
     def cpu_s(self) -> float:
-        """Return the processor seconds used by it and its children."""
+        """Return the processor seconds used by the process and its children."""
         times = [each.cpu_times() for each in self._processes()]
         return float(sum(used.user + used.system for used in times))
 
     def rss_bytes(self) -> int:
-        """Return the resident memory of it and its children."""
+        """Return the resident memory of the process and its children."""
         return int(sum(each.memory_info().rss for each in self._processes()))
 
     def settle(self) -> None:
@@ -53,7 +53,7 @@ class Served(Struct, frozen=True):
 
 
 def pinned(core: int, command: list[str]) -> list[str]:
-    """Return the command line that runs `command` on that core."""
+    """Return the command line that runs `command` on `core`."""
     if _can_pin() and shutil.which("taskset"):
         return ["taskset", "-c", str(core), *command]
     return command
@@ -113,7 +113,7 @@ def nginx(folder: Path) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def varnish(settings: Path, port: int) -> Iterator[Served]:
-    """Run Varnish with these settings at that port until the block ends; its folder is beside theirs."""
+    """Run Varnish with `settings` at `port` until the block ends; its folder is beside theirs."""
     state = settings.parent / "state"
     state.mkdir()
     command = ["varnishd", "-F", "-a", f"127.0.0.1:{port}", "-f", str(settings), "-n", str(state)]
@@ -123,7 +123,7 @@ def varnish(settings: Path, port: int) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def listening(name: str, command: list[str], port: int, **environment: str) -> Iterator[Served]:
-    """Run a program that listens at that port, until the block ends."""
+    """Run a program that listens at `port`, until the block ends."""
     with _running(command, ROOT, **environment) as process:
         _wait(lambda: _accepts(port), name)
         yield Served(f"http://127.0.0.1:{port}", psutil.Process(process.pid))

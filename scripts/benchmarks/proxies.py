@@ -85,7 +85,7 @@ def _replaced(name: str, changes: Mapping[str, str]) -> str:
 
 
 def _ports(count: int) -> list[int]:
-    """Return as many ports at which nothing listens now."""
+    """Return `count` ports at which nothing listens now."""
     with contextlib.ExitStack() as opened:
         probes = [opened.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [probe.getsockname()[1] for probe in probes]

@@ -35,7 +35,7 @@ LIBRARIES = (
 class Report:
     """The results of one run; a short run is only for trying, and is marked so.
 
-    Without peers only the service itself is measured, with `has_servers` beside Granian and nginx, too;
+    Without peers only the service itself is measured, with `has_servers` also Granian and nginx;
     `scale_file` is what `scale` measures.
     """
 

@@ -24,7 +24,7 @@ EXPECT_MS = 30_000
 def browser() -> Iterator[Browser]:
     """Run a browser for the tests of one file.
 
-    Not longer: while Playwright's event loop exists, no asynchronous test can have its own.
+    It does not run longer: while Playwright's event loop exists, no asynchronous test can have its own.
     """
     expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
@@ -43,7 +43,7 @@ def complaints() -> Iterator[Complaints]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
-    """Return a site whose prices the test sets; it runs for the tests of one file."""
+    """Return a site whose prices the test sets; the site runs for the tests of one file."""
     with offered(tmp_path_factory.mktemp("site")) as offers:
         yield offers
 
@@ -59,14 +59,14 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
 def context(browser: Browser, complaints: Complaints, site: Offered) -> Iterator[OpenContext]:
     """Open contexts, in Europe/Berlin and English by default, that note every complaint of the browser.
 
-    They are closed before the service of `site`, whose end would cause complaints.
+    The contexts are closed before the service of `site`, whose end would cause complaints.
     """
     del site
     contexts = []
 
     def open_context(**options: object) -> BrowserContext:
         given = {"timezone_id": "Europe/Berlin", "locale": "en-GB", **options}
-        context = browser.new_context(**given)  # type: ignore[arg-type]  # as Playwright takes them
+        context = browser.new_context(**given)  # type: ignore[arg-type]  # options of Playwright
         context.set_default_timeout(EXPECT_MS)
         context.add_init_script(VIOLATIONS)
         context.on("console", complaints.console)

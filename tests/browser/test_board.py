@@ -32,7 +32,7 @@ def _price(page: Page, home: str, bookmaker: str, outcome: str) -> Locator:
 
 
 def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) -> None:
-    """Leagues are sorted by next kick-off, matches by theirs in the reader's time zone, prices aligned."""
+    """Leagues are sorted by next kick-off, matches by their own; times are local, prices are aligned."""
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
@@ -50,7 +50,7 @@ def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) ->
 
 
 def test_columns_that_stay_cover_what_runs_behind_them(site: Offered, page: Page) -> None:
-    """They are as high as their row, of a match and of the titles."""
+    """The columns are as high as their row, in a row of a match and in the row of titles."""
     site.offer(DERBY)
     page.goto(site.start().base)
     expect(row_of(page, "Home Town")).to_be_visible()
@@ -81,7 +81,7 @@ def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> 
 
 
 def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> None:
-    """Up and down look different, other prices do not flash, and the flash ends after a moment."""
+    """A rise and a fall look different, other prices do not flash, and the flash ends after a moment."""
     site.offer(Fixture("Movers", "Shakers", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
     service = site.start()
     page.goto(service.base)
@@ -165,7 +165,7 @@ def test_everything_can_be_used_with_the_keyboard(site: Offered, page: Page) -> 
 
 
 def test_the_theme_follows_the_system_unless_chosen(site: Offered, context: OpenContext) -> None:
-    """A choice is remembered, also that of the system's theme; the last click follows the system again."""
+    """A chosen theme is remembered, also if it is the system's; a last click follows the system again."""
     site.offer(DERBY)
     service = site.start()
     page = context(color_scheme="dark").new_page()
@@ -203,7 +203,7 @@ def test_a_phone_shows_cards_that_open_into_all_bookmakers(site: Offered, contex
     expect(derby.locator(".offer-name:visible")).to_have_text(NAMES)
     row_of(page, "FC Süd").get_by_role("button", name="1 bookmaker").click()
     expect(row_of(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
-    row_of(page, "FC Süd").locator(".hour").click(trial=True)  # fails if anything covers it
+    row_of(page, "FC Süd").locator(".hour").click(trial=True)  # fails if another element covers the hour
     widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")
     assert [360, 360] == widths
 

@@ -77,7 +77,7 @@ LIVES = """async (text) => {
 
 
 def _details(two: Two, page: Page) -> Locator:
-    """Open the page with notifications that are noted, and "Alert me" of the match with live prices."""
+    """Open the page, whose notifications the test notes, and "Alert me" of the match with live prices."""
     two.offer(LOW)
     page.add_init_script(NOTED)
     page.goto(two.service.base)
@@ -112,7 +112,7 @@ def _expect_watched(page: Page) -> None:
 
 
 def test_a_price_notifies_once_when_it_is_reached(two: Two, page: Page) -> None:
-    """Again only after it fell below the hysteresis; the bell counts, and its list opens the match."""
+    """The next notice needs a fall below the hysteresis; the bell counts, and its list opens the match."""
     _details(two, page)
     _add(page, "2.2")
     expect(page.locator("#bell")).to_be_focused()
@@ -135,7 +135,7 @@ def test_a_price_notifies_once_when_it_is_reached(two: Two, page: Page) -> None:
 def test_a_lost_connection_notifies_of_nothing(
     two: Two, context: OpenContext, complaints: Complaints
 ) -> None:
-    """A price that was reached meanwhile is noted; the next time it counts again."""
+    """A price reached without a connection is only noted; it counts the next time that it is reached."""
     complaints.expected = ("api/v2/stream",)
     page = context().new_page()
     page.add_init_script(EVERY_SOURCE)
@@ -164,7 +164,7 @@ def test_a_lost_connection_notifies_of_nothing(
 
 
 def test_rules_fire_as_those_of_the_service(two: Two, page: Page) -> None:
-    """Over random commits, in which matches, entries, links, prices and surebets come and go."""
+    """Page and service fire alike over random changes of matches, entries, links, prices and surebets."""
     page.goto(two.service.base)
     generator = random.Random(4)
     lives = [_life(generator) for _ in range(200)]
@@ -223,7 +223,7 @@ def _expected(rule: Json, frames: list[Json | None]) -> list[list[Any]]:
 
 
 def test_rules_stay_until_they_are_removed(two: Two, page: Page) -> None:
-    """Over a reload; without any the bell goes, because the service sends no alerts."""
+    """Rules survive a reload; without any rule the bell goes, because the service sends no alerts."""
     details = _details(two, page)
     expect(page.locator("#bell")).to_be_hidden()
     page.evaluate("answer = 'denied'")
@@ -248,7 +248,7 @@ def test_rules_stay_until_they_are_removed(two: Two, page: Page) -> None:
 
 
 def test_the_bell_lists_the_alerts_of_the_service(two: Two, page: Page, complaints: Complaints) -> None:
-    """With the match as a link, what ended as such, names as mere text; later ones are asked for."""
+    """Alerts link to the match, show if it has ended, and have names as mere text; later ones are read."""
     complaints.expected = ("api/v2/alerts",)
     fixture = two.service.get("/api/v2/fixtures").json()["fixtures"][0]["id"]
     first = {**ALERT, "details": {**ALERT["details"], "fixture": fixture}}
@@ -288,7 +288,7 @@ def test_the_bell_lists_the_alerts_of_the_service(two: Two, page: Page, complain
 def test_a_rule_as_toml_has_the_exact_names(
     two: Two, page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """check-config takes it, and its team is the one on the page, whatever the name has in it."""
+    """check-config accepts the rule, and its team is the one on the page, whatever the name contains."""
 
     def renamed(route: Route) -> None:
         told = route.fetch()
@@ -320,7 +320,7 @@ def test_a_rule_as_toml_has_the_exact_names(
 
 
 def test_every_form_of_a_rule_as_toml_is_taken(two: Two, page: Page, tmp_path: Path) -> None:
-    """Of each market; without a league that is too long; named by the match if the team has no letters."""
+    """A league that is too long is left out; if the team has no letters, the match names the rule."""
     page.goto(two.service.base)
     match = {
         "home": "\u05e9\u05dc",

@@ -1,4 +1,4 @@
-"""Surebets of all markets in one list: what is shown, chosen and followed of it."""
+"""Surebets of all markets in one list: its rows, and what a reader can choose and follow."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ WOLVES, UNITED = (
 
 
 class Feeds:
-    """Two bookmakers whose prices a test sets, and a service that has both."""
+    """Two bookmakers whose prices a test sets, and a service that lists both bookmakers."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._lists = folder, 0
@@ -86,7 +86,7 @@ class Feeds:
         self.config.write_text(CONFIG + "".join(sources), "utf-8")
 
     def offer(self, **alder: tuple[float, ...]) -> None:
-        """List two matches; `alder` are its prices of the first by other markets than usual."""
+        """List two matches; `alder` replaces prices of bookmaker alder for the first match, by market."""
         for name, usual in ODDS.items():
             first = usual | (
                 {key.replace("__", ":"): of for key, of in alder.items()} if name == "alder" else {}
@@ -144,7 +144,7 @@ def _opened(page: Page, running: Service, query: str = ALL) -> Page:
 def test_each_line_has_a_row_with_its_market_and_weak_ones_are_the_last(
     running: Service, page: Page
 ) -> None:
-    """Of two legs no third is shown; a weak surebet says what it gains at least, and usually."""
+    """A surebet of two legs shows no third leg; a weak surebet says its least gain and its usual gain."""
     _opened(page, running)
 
     expect(page.locator(".of-market")).to_have_text(
@@ -161,7 +161,7 @@ def test_each_line_has_a_row_with_its_market_and_weak_ones_are_the_last(
 
 
 def test_all_markets_are_offered_with_the_surebets_alone(running: Service, page: Page) -> None:
-    """Back leads to the market before; without the surebets it is the usual market again."""
+    """Back leads to the previous market; without the filter of surebets the market is the usual one."""
     page.goto(running.base)
     market = page.get_by_role("combobox", name="Market", exact=True)
     expect(market.get_by_role("option", name="All markets")).to_have_count(0)
@@ -183,7 +183,7 @@ def test_all_markets_are_offered_with_the_surebets_alone(running: Service, page:
 
 
 def test_details_are_of_the_line_of_the_row(running: Service, page: Page) -> None:
-    """By the keyboard; its address shows the same, and Back closes them."""
+    """The keyboard opens the details; their address shows the same line, and Back closes them."""
     _opened(page, running)
     page.locator("odds-board").focus()
     for _ in range(2):
@@ -215,7 +215,7 @@ WAYS = {
 def test_the_list_is_of_all_markets_again_after_details_of_another(
     running: Service, page: Page, way: str
 ) -> None:
-    """However the details are closed; forward leads to the market that they showed."""
+    """This holds however the details are closed; Forward leads to the market that they showed."""
     _opened(page, running)
     _rows(page).first.click()
     page.get_by_role("button", name="Show all prices of 1X2").click()
@@ -235,7 +235,7 @@ def test_the_list_is_of_all_markets_again_after_details_of_another(
 def test_a_market_chosen_beside_details_stays_when_they_are_closed(
     running: Service, page: Page, way: str
 ) -> None:
-    """As any other filter does."""
+    """The market stays as any other filter does."""
     page.goto(running.base)
     page.locator(".match").first.click()
     expect(page.locator("#details-prices tbody tr")).to_have_count(2)
@@ -251,7 +251,7 @@ def test_a_market_chosen_beside_details_stays_when_they_are_closed(
 
 
 def test_the_details_of_a_weak_surebet_say_when_it_gains_nothing(running: Service, page: Page) -> None:
-    """And of its stakes, that all may come back."""
+    """The text on its stakes also says that all of them may come back."""
     _opened(page, running)
     _rows(page).last.click()
 
@@ -263,7 +263,7 @@ def test_the_details_of_a_weak_surebet_say_when_it_gains_nothing(running: Servic
 
 
 def test_a_line_leaves_alone_and_comes_back(feeds: Feeds, running: Service, page: Page) -> None:
-    """The other lines of its match stay."""
+    """When a line leaves the list, the other lines of its match stay."""
     _opened(page, running)
     feeds.offer(**{"over_under__2.5": (1.9, 1.85)})
     expect(page.locator(".of-market")).to_have_text([f", Handicap {MINUS}0.75", ", Over/under 3"])
@@ -275,7 +275,7 @@ def test_a_line_leaves_alone_and_comes_back(feeds: Feeds, running: Service, page
 
 
 def test_a_surebet_below_the_least_profit_is_none_of_all_either(running: Service, page: Page) -> None:
-    """A weak one gains nothing for certain."""
+    """The least profit hides a weak surebet too, because a weak surebet gains nothing for certain."""
     _opened(page, running)
     page.get_by_label("at least").fill("1.5")
 
@@ -288,7 +288,7 @@ def test_a_surebet_below_the_least_profit_is_none_of_all_either(running: Service
 def test_nothing_of_a_row_is_cut(
     running: Service, context: OpenContext, width: int, *, is_opened: bool
 ) -> None:
-    """Neither market, bookmaker, price, stake nor age, and rows do not cover each other."""
+    """No market, bookmaker, price, stake or age is cut, and rows do not cover each other."""
     page = _opened(context(viewport={"width": width, "height": 900}).new_page(), running)
     if is_opened:
         _rows(page).first.click()

@@ -1,4 +1,4 @@
-"""The details of a match in Chromium: those of the match shown, as it is now; Back and Esc close them."""
+"""The details of a match in Chromium: they show the match as it is now, and Back and Esc close them."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ DASH = "\N{EN DASH}"
 
 
 def test_links_and_lines_of_another_match_go_at_once(site: Offered, page: Page) -> None:
-    """They never stand under the title of another match, however long its own take."""
+    """They never stand under the title of the next match, even while the answers about it are late."""
     site.offer(DERBY, OTHER)
     page.goto(site.start().base)
     row_of(page, "Home Town").click()
     expect(page.locator("#details-links .listed")).to_have_text(f"Home Town {DASH} Away United")
     expect(page.locator("#lines-table tbody tr")).not_to_have_count(0)
 
-    page.route("**/api/v2/fixtures/*", lambda _: None)  # no answer
+    page.route("**/api/v2/fixtures/*", lambda _: None)  # the page gets no answer
     page.route("**/api/v2/lines?*", lambda _: None)
     row_of(page, "Early Birds").click()
 
@@ -56,7 +56,7 @@ def test_links_and_lines_of_another_match_go_at_once(site: Offered, page: Page) 
 
 
 def test_links_are_asked_for_again_after_a_change(site: Offered, page: Page) -> None:
-    """What they say may have changed with the match."""
+    """The content of the links may have changed with the match."""
     leagues = ["Old League"]
 
     def answer(route: Route) -> None:
@@ -77,12 +77,12 @@ def test_links_are_asked_for_again_after_a_change(site: Offered, page: Page) -> 
 
 
 def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: Page) -> None:
-    """As after a lost connection: the details are those of the match that is there in the end."""
+    """This happens after a lost connection: the details show the match that is there in the end."""
     site.offer(DERBY, OTHER, THIRD)
     page.add_init_script(CATCH_THE_SOURCE)
     page.goto(site.start().base)
     for home in ("Early Birds", "Third Rovers"):
-        expect(row_of(page, home)).to_be_visible()  # the server has them all
+        expect(row_of(page, home)).to_be_visible()  # the service has sent all three matches
     row_of(page, "Home Town").click()
 
     page.evaluate(MERGE_TWICE, ["Home Town", "Early Birds", "Third Rovers"])
@@ -92,7 +92,7 @@ def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: P
 
 
 def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Page) -> None:
-    """Home is left of away in the title, in what is listed, and in the row's description."""
+    """Home is left of away in the title, in the list of links, and in the row's description."""
     home, away = "نادي الهلال", "הפועל חיפה"
     site.offer(Fixture(home, away, bet365=(2.0, 3.4, 3.9)))
     page.goto(site.start().base)
@@ -109,7 +109,7 @@ def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Pa
 
 
 def test_a_bookmakers_page_is_a_link_that_tells_it_nothing(site: Offered, page: Page) -> None:
-    """It opens beside the board; an address that is not https is no link."""
+    """The link opens in a tab of its own; an address that is not https is no link."""
     pages = ["https://some.example/7", "javascript:alert(1)"]
 
     def answer(route: Route) -> None:
@@ -133,7 +133,7 @@ def test_a_bookmakers_page_is_a_link_that_tells_it_nothing(site: Offered, page: 
 
 @pytest.mark.parametrize("width", [320, 360, 390, 1280])
 def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenContext, width: int) -> None:
-    """A name without a space is broken; the button that closes them stays in view."""
+    """A name without a space is broken into lines; the button that closes the details stays in view."""
     site.offer(
         Fixture("Home" + "w" * 90, "Away" + "m" * 90, bet365=(1001, 101.5, 1.012), bwin=(980, 99, 1.01))
     )
@@ -151,7 +151,7 @@ def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenCo
 
 
 def test_back_closes_the_details_and_forward_opens_them(site: Offered, page: Page) -> None:
-    """One step for all matches looked at one after the other; filters set meanwhile stay."""
+    """All matches opened one after the other are one step of the history; filters set meanwhile stay."""
     site.offer(DERBY, OTHER)
     page.goto(site.start().base)
     row_of(page, "Home Town").click()
@@ -175,7 +175,7 @@ def test_back_closes_the_details_and_forward_opens_them(site: Offered, page: Pag
 def test_filters_set_beside_the_details_stay_when_their_button_closes_them(
     site: Offered, page: Page
 ) -> None:
-    """As they do after Back."""
+    """The filters stay after the button as they stay after Back."""
     site.offer(DERBY, OTHER)
     page.goto(site.start().base)
     row_of(page, "Early Birds").click()
@@ -189,7 +189,7 @@ def test_filters_set_beside_the_details_stay_when_their_button_closes_them(
 
 
 def test_escape_closes_the_details_wherever_the_focus_is(site: Offered, page: Page) -> None:
-    """Also on the list, on no element, and in a search that is empty; it leaves no step in the history."""
+    """Escape works on the list, on no element, and in an empty search; it leaves no step of history."""
     site.offer(DERBY, OTHER)
     base = site.start().base
     page.goto(base)
@@ -206,7 +206,7 @@ def test_escape_closes_the_details_wherever_the_focus_is(site: Offered, page: Pa
 
 
 def test_a_shared_address_opens_the_details(site: Offered, page: Page) -> None:
-    """Closing them stays on the board, though there is nothing to go back to."""
+    """When the details are closed, the page stays on the board, though there is no step to go back to."""
     site.offer(DERBY, OTHER)
     base = site.start().base
     page.goto(base)
@@ -227,7 +227,7 @@ def _line(page: Page, name: str) -> Locator:
 
 
 def test_the_table_has_what_the_chart_shows(site: Offered, page: Page) -> None:
-    """The first price, the present one as the board has it, and what is between them, of each outcome."""
+    """Each outcome has its first and its present price, its highest, its lowest, and the change."""
     site.offer(CHARTED)
     page.goto(site.start().base)
     row_of(page, "North End").click()
@@ -244,7 +244,7 @@ def test_the_table_has_what_the_chart_shows(site: Offered, page: Page) -> None:
 
 
 def test_an_entry_off_the_board_has_no_present_price(site: Offered, page: Page) -> None:
-    """The bookmaker's other entry of the match has; below the row stands since when, and why."""
+    """The bookmaker's other entry has a present price; a note says since when this one is off, and why."""
 
     def answer(route: Route) -> None:
         body = route.fetch().json()
@@ -267,7 +267,7 @@ def test_an_entry_off_the_board_has_no_present_price(site: Offered, page: Page) 
 
 
 def test_without_lines_the_details_have_all_else(site: Offered, page: Page, complaints: Complaints) -> None:
-    """As where the service is older, or busy."""
+    """The lines are missing if the service is older, or busy; the details show the rest."""
     complaints.expected = ("/api/v2/lines",)
     site.offer(DERBY)
     page.route("**/api/v2/lines?*", lambda route: route.fulfill(status=503))

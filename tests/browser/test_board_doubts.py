@@ -35,7 +35,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
 
 @pytest.mark.parametrize("width", [1500, 390])
 def test_price_in_doubt_is_grey_says_why_and_is_no_best_price(two: Two, page: Page, width: int) -> None:
-    """In the row, for screen readers, and in the details, on a desk and on a phone."""
+    """The row, screen readers and the details show the doubt, on a desktop and on a phone."""
     two.offer({**IN_PLAY, "betway": BEFORE_A_GOAL})
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{two.service.base}/")
@@ -57,7 +57,7 @@ def test_price_in_doubt_is_grey_says_why_and_is_no_best_price(two: Two, page: Pa
 
 
 def test_price_in_doubt_that_is_alone_has_no_best_price(two: Two, page: Page) -> None:
-    """With its bookmaker alone chosen nothing is called best, and the price is there."""
+    """If only its bookmaker is chosen, no price is called best, and the price in doubt is shown."""
     two.offer({**IN_PLAY, "betway": BEFORE_A_GOAL})
     page.goto(f"{two.service.base}/?bookmaker=betway")
     row = row_of(page, "Manchester United")

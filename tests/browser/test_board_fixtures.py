@@ -34,7 +34,7 @@ def _opened(page: Page, two: Two, query: str = "") -> Locator:
 
 
 def test_a_match_of_two_sources_is_one_row(two: Two, page: Page) -> None:
-    """All bookmakers stand side by side, and what nothing links is a row of its own."""
+    """All bookmakers stand side by side, and a match that is not linked has a row of its own."""
     two.offer(PLAIN)
     row = _opened(page, two)
 
@@ -47,7 +47,7 @@ def test_a_match_of_two_sources_is_one_row(two: Two, page: Page) -> None:
 
 
 def test_collected_prices_are_marked(two: Two, page: Page) -> None:
-    """Also where they are higher than all that are live, which are best; for screen readers, too."""
+    """Screen readers hear the mark as well; live prices are best even if a collected price is higher."""
     two.offer(PLAIN)
     row = _opened(page, two)
 
@@ -61,7 +61,7 @@ def test_collected_prices_are_marked(two: Two, page: Page) -> None:
 
 
 def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Page) -> None:
-    """They are kept in the address, survive a reload, and close with Escape."""
+    """The details are kept in the address, survive a reload, and close with Escape."""
     two.offer(PLAIN)
     _opened(page, two).click()
 
@@ -94,7 +94,7 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
 
 
 def test_ages_that_are_not_known_are_not_shown(two: Two, page: Page, complaints: Complaints) -> None:
-    """Where `/monitor` is closed, or does not answer, nothing stands in their place."""
+    """Where `/monitor` is closed, or does not answer, a dash stands in place of the ages."""
     complaints.expected = ("404",)
     two.offer(PLAIN)
     page.route("**/api/v2/fixtures/*/ages", lambda route: route.fulfill(status=404))
@@ -106,9 +106,9 @@ def test_ages_that_are_not_known_are_not_shown(two: Two, page: Page, complaints:
 
 
 def test_ages_are_those_of_the_service(two: Two, page: Page) -> None:
-    """A clock of this machine that is wrong makes no price older or younger."""
+    """A wrong clock of the browser's machine makes no price older or younger."""
     two.offer(PLAIN)
-    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
+    page.add_init_script(OWN_STREAM)  # a shared worker would use the real time
     page.clock.install(time=time.time() + 3600)
     _opened(page, two).click()
 
@@ -117,7 +117,7 @@ def test_ages_are_those_of_the_service(two: Two, page: Page) -> None:
 
 
 def test_a_match_of_one_list_says_so(two: Two, page: Page, complaints: Complaints) -> None:
-    """With the keyboard; a match that nobody lists is not shown as if it were there."""
+    """The keyboard opens the details; a match that nobody lists is not shown as if it were there."""
     complaints.expected = ("404",)  # the page asks for that match
     two.offer(PLAIN)
     _opened(page, two)
@@ -133,7 +133,7 @@ def test_a_match_of_one_list_says_so(two: Two, page: Page, complaints: Complaint
 
 
 def test_a_linker_that_does_not_work_is_said(two: Two, page: Page) -> None:
-    """As `/health` has it; the rows stay what they are."""
+    """The page repeats what `/health` reports about the linker; the rows stay as they are."""
     two.offer(PLAIN)
     _opened(page, two)
     expect(page.locator("#unlinked")).to_be_hidden()
@@ -151,7 +151,7 @@ def test_a_linker_that_does_not_work_is_said(two: Two, page: Page) -> None:
 
 
 def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> None:
-    """The stakes are exact to the cent; what is no surebet any more leaves at once."""
+    """The stakes are exact to the cent; a match that is no surebet any more leaves immediately."""
     two.offer(SURE)
     row = _opened(page, two)
     page.get_by_role("button", name="Surebets").click()
@@ -185,7 +185,7 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
 
 
 def test_best_prices_and_surebets_are_those_of_the_chosen_bookmakers(two: Two, page: Page) -> None:
-    """In the row and in the details; those of all are back when all are shown."""
+    """This holds in the row and in the details; when all bookmakers are shown again, all of them count."""
     two.offer(BETTER)
     row = _opened(page, two)
     of_all = 1 / 2.2 + 1 / 3.9 + 1 / (1 + 3.1 * 0.98)
@@ -214,7 +214,7 @@ def test_best_prices_and_surebets_are_those_of_the_chosen_bookmakers(two: Two, p
 def test_a_surebet_is_not_shown_when_the_connection_is_lost(
     two: Two, page: Page, complaints: Complaints
 ) -> None:
-    """Neither mark, stakes nor a row of the filter; the prices beside them are not live either."""
+    """Its mark, its stakes and its row in the filter go; the prices beside them are not live either."""
     complaints.expected = ("net::ERR",)
     two.offer(SURE)
     page.clock.install()

@@ -68,7 +68,7 @@ def _market_in(page: Page) -> list[str]:
 
 
 def test_without_other_markets_nothing_says_that_there_are_any(site: Offered, page: Page) -> None:
-    """There is no chooser, and details have no other markets."""
+    """There is no chooser of markets, and the details show no other markets."""
     site.offer(ROME)
     base = site.start().base
     with page.expect_response("**/api/v2/markets"):
@@ -82,7 +82,7 @@ def test_without_other_markets_nothing_says_that_there_are_any(site: Offered, pa
 
 
 def test_each_kind_can_be_chosen(simulated: Service, page: Page) -> None:
-    """With the keyboard as well; it is in the address, and Back leads to the kind before."""
+    """The keyboard can choose a kind, too; the kind is in the address, and Back leads to the last kind."""
     _opened(page, simulated)
     market = page.get_by_role("combobox", name="Market", exact=True)
     expect(market.get_by_role("option")).to_have_text(NAMES)
@@ -106,7 +106,7 @@ def test_each_kind_can_be_chosen(simulated: Service, page: Page) -> None:
 
 
 def test_each_row_has_its_main_line(simulated: Service, page: Page) -> None:
-    """At its prices, and said with them; a handicap is that of home, and the opposite of away."""
+    """Prices are named with their line; the handicap of away is the opposite of the handicap of home."""
     _opened(page, simulated)
     page.get_by_role("combobox", name="Market", exact=True).select_option("Handicap")
     expect(_titles(page)).to_have_text(["1", "2"])
@@ -125,7 +125,7 @@ def test_each_row_has_its_main_line(simulated: Service, page: Page) -> None:
 
 
 def test_a_line_can_be_chosen(simulated: Service, page: Page) -> None:
-    """It is then that of every row; a copied address shows the same."""
+    """The chosen line is then the line of every row; a copied address shows the same line."""
     key = _line(simulated, "over_under")
     line = key.partition(":")[2]
     _opened(page, simulated, "?market=over_under:main")
@@ -143,8 +143,8 @@ def test_a_line_can_be_chosen(simulated: Service, page: Page) -> None:
 
 
 def test_details_have_the_other_markets(simulated: Service, page: Page) -> None:
-    """A button shows all prices of one in their place, and leaves the keyboard in the details."""
-    _opened(page, simulated).locator(".match").last.click()  # in play some markets are decided
+    """A button shows all prices of another market instead, and the keyboard stays in the details."""
+    _opened(page, simulated).locator(".match").last.click()  # a match in play may have decided markets
     others = page.locator("#details-others")
     expect(others.locator("thead th:first-child")).to_have_text(NAMES[1:])
 
@@ -163,7 +163,7 @@ def test_details_have_the_other_markets(simulated: Service, page: Page) -> None:
 
 
 def test_pinned_matches_are_pinned_on_each_market(simulated: Service, page: Page) -> None:
-    """A pin is of the match, not of its prices."""
+    """A pin belongs to the match, not to its prices."""
     _opened(page, simulated).locator(".match").last.click()
     page.get_by_role("button", name="★ Match").click()
     title = page.locator("#details-title").text_content()
@@ -175,7 +175,7 @@ def test_pinned_matches_are_pinned_on_each_market(simulated: Service, page: Page
 
 
 def test_boards_of_two_markets_follow_both(simulated: Service, context: OpenContext) -> None:
-    """In one browser each shows its own prices, live; back and forth at once ends where it should."""
+    """Each board shows its own prices live; after quick changes the last chosen market is shown."""
     browser = context()
     first, second = (browser.new_page() for _ in range(2))
     _opened(first, simulated)
@@ -196,7 +196,7 @@ def test_boards_of_two_markets_follow_both(simulated: Service, context: OpenCont
 
 @pytest.mark.parametrize("kind", ["over_under:main", "asian_handicap:main", "double_chance"])
 def test_lines_and_prices_fit_on_a_phone(simulated: Service, context: OpenContext, kind: str) -> None:
-    """Nothing of a best price is cut, in the longest form of odds either."""
+    """No part of a best price is cut, not even in the longest form of odds."""
     page = context(viewport={"width": 360, "height": 740}).new_page()
     _opened(page, simulated, f"?market={kind}")
     page.evaluate("document.fonts.ready")
@@ -208,7 +208,7 @@ def test_lines_and_prices_fit_on_a_phone(simulated: Service, context: OpenContex
 def test_a_handicap_in_play_says_which_goals_count(
     simulated: Service, context: OpenContext, width: int
 ) -> None:
-    """In the row, beside its line and in place of best prices, and in the details."""
+    """The row says so beside its line, in place of best prices, and the details say so as well."""
     page = context(viewport={"width": width, "height": 740}).new_page()
     page.add_init_script(NO_STREAM)
     page.route(re.compile("api/v2/fixtures[?]market"), _in_play)

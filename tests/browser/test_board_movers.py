@@ -33,7 +33,7 @@ def _moved(route: Route, fixture: str) -> None:
 
 
 def test_movers_stand_in_place_of_the_list(site: Offered, page: Page) -> None:
-    """A match of the board with its fair price, who was first, and how many compared entries followed."""
+    """Each row has a match, its fair price, who was first, and how many compared entries followed."""
     site.offer(DERBY, OTHER)
     base = site.start().base
     page.goto(base)
@@ -60,7 +60,7 @@ def test_movers_stand_in_place_of_the_list(site: Offered, page: Page) -> None:
 def test_a_service_without_an_archive_knows_no_moves(
     site: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """And the page says so."""
+    """The page says that moves are not known."""
     complaints.expected = ("404",)
     site.offer(DERBY)
     page.goto(f"{site.start().base}/?movers=900")

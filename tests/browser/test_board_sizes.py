@@ -89,7 +89,7 @@ def test_choices_and_bookmakers_are_there_in_every_window(
 def test_many_bookmakers_have_narrow_columns_with_short_names(
     twelve: Service, context: OpenContext
 ) -> None:
-    """All twelve are in view on a desktop; screen readers are told the full names."""
+    """All twelve bookmakers are in view on a desktop; screen readers get the full names."""
     page = _opened(context, twelve, (1280, 720))
 
     expect(page.locator("odds-board")).to_have_attribute("data-layout", "compact")
@@ -99,7 +99,7 @@ def test_many_bookmakers_have_narrow_columns_with_short_names(
 
 
 def test_all_matches_are_on_paper(twelve: Service, context: OpenContext) -> None:
-    """Below each other, without what can be clicked; on the screen only those in view are there again."""
+    """On paper the rows follow each other, without controls; later the screen has only visible rows."""
     page = _opened(context, twelve, (1280, 720))
     some = page.evaluate(ROWS)
 

@@ -32,7 +32,7 @@ UNCOVERED = """(badge) => {
 
 
 def test_surebets_below_the_least_profit_are_not_shown(two: Two, page: Page) -> None:
-    """The least is remembered, and the filter of surebets alone keeps to it; the order cannot be chosen."""
+    """The least profit is remembered and holds in the filter of surebets; the order cannot be chosen."""
     two.offer(SURE)
     page.goto(f"{two.service.base}/?surebets=1")
     expect(page.locator(".match")).to_have_count(1)
@@ -47,7 +47,7 @@ def test_surebets_below_the_least_profit_are_not_shown(two: Two, page: Page) -> 
 
 
 def test_the_total_and_the_rounding_are_remembered(two: Two, page: Page) -> None:
-    """An empty total is asked for, not called too small."""
+    """For an empty total the page asks for a total; it does not call the total too small."""
     two.offer(SURE)
     page.goto(two.service.base)
     page.locator(".match").filter(has=page.locator(".surebet:not(:empty)")).click()
@@ -102,7 +102,7 @@ def test_nothing_covers_the_badge_of_a_surebet(two: Two, context: OpenContext, w
 
 
 def test_a_new_surebet_is_notified_once(two: Two, page: Page) -> None:
-    """Not those that are there when it is switched on, nor what has only changed its prices."""
+    """Surebets that were there before the switch was on, and changed prices, are not notified."""
     two.offer(SURE)
     page.add_init_script(NOTED)
     page.goto(two.service.base)

@@ -1,4 +1,4 @@
-"""Several boards in one browser: they follow one stream, and a hidden board follows none."""
+"""Several boards in one browser: they follow one shared stream, and a hidden board follows no stream."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _hide(page: Page) -> None:
 
 
 def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> None:
-    """All show prices and what /health and the links say, and follow the changes; the monitor answers."""
+    """All boards show prices, states and links, and follow the changes; the monitor answers as well."""
     site.offer(DERBY)
     base, browser = site.start().base, context()
     pages = [browser.new_page() for _ in range(TABS)]
@@ -56,7 +56,7 @@ def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> Non
     monitor.goto(f"{base}/monitor")
     following = monitor.locator("#clients div").filter(has_text="Following now").locator("dd")
     expect(following).to_have_text("1")
-    with monitor.expect_response("**/monitor"):  # again
+    with monitor.expect_response("**/monitor"):  # the monitor asks the service again
         pass
     expect(monitor.locator("#condition")).to_have_text("All is well: all 2 bookmakers are up.")
     expect(monitor.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
@@ -64,7 +64,7 @@ def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> Non
 
 @pytest.mark.parametrize("script", ["", OWN_STREAM])
 def test_a_hidden_board_follows_no_stream(site: Offered, context: OpenContext, script: str) -> None:
-    """After a moment; once it is shown again it has what it missed."""
+    """The board leaves the stream after a moment; when it is shown again, it gets what it missed."""
     site.offer(DERBY)
     base, page = site.start().base, context().new_page()
     page.add_init_script(script)
@@ -83,7 +83,7 @@ def test_a_hidden_board_follows_no_stream(site: Offered, context: OpenContext, s
 
 
 def test_a_board_that_was_hidden_catches_up_with_the_others(site: Offered, context: OpenContext) -> None:
-    """The others' stream went on meanwhile; what it says later is shown in both."""
+    """The shared stream went on meanwhile; later changes are shown on both boards."""
     site.offer(DERBY)
     base, browser = site.start().base, context()
     hidden, shown = browser.new_page(), browser.new_page()

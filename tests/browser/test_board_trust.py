@@ -60,7 +60,7 @@ GO_AND_COME_BACK = """async (odds) => {
 
 @pytest.fixture
 def forgetful(tmp_path: Path) -> Iterator[Offered]:
-    """Return a site of which nothing counts longer than 1.5 s."""
+    """Return a site whose prices count for 1.5 s at most."""
     with offered(tmp_path) as site:
         site.stale_after_s = 1.5
         yield site
@@ -81,7 +81,7 @@ def _comparing(route: Route) -> None:
 def test_no_price_is_shown_before_the_first_links(
     page: Page, site: Offered, complaints: Complaints
 ) -> None:
-    """The page says that prices are being compared, also if it had some of before a restart."""
+    """The page says that prices are being compared, also if it showed prices before a restart."""
     complaints.expected = (UNAVAILABLE,)
     site.offer(DERBY)
     page.add_init_script(CATCH_THE_SOURCE)
@@ -107,7 +107,7 @@ def _opened(page: Page, base: str) -> None:
 
 
 def _restart(site: Offered, page: Page) -> None:
-    """Start the service again; the page's time stands still meanwhile, so that it then tries at once."""
+    """Start the service again, while the page's time stands still; then the page tries immediately."""
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
     site.start()
     page.clock.fast_forward(20_000)
@@ -117,8 +117,8 @@ def _restart(site: Offered, page: Page) -> None:
 def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     forgetful: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """Its prices disappear at once, the page shows since when it is down, and it recovers by itself."""
-    complaints.expected = (UNAVAILABLE,)  # /health, while no bookmaker is serving
+    """The bookmaker's prices go, the page shows since when it is down, and later all come back."""
+    complaints.expected = (UNAVAILABLE,)  # the status of /health while no bookmaker is serving
     forgetful.offer(DERBY)
     over = threading.Event()
     service = forgetful.start()
@@ -145,7 +145,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
 
 
 def _checked(page: Page, **check: object) -> None:
-    """Alter what `/health` says of bwin."""
+    """Alter the report of `/health` on bwin."""
 
     def answer(route: Route) -> None:
         response = route.fetch()
@@ -176,7 +176,7 @@ FEES = "Exchange. Fees are not included in its prices. For you alone."
 def test_the_state_of_a_bookmaker_is_in_words(
     site: Offered, page: Page, check: dict[str, object], said: str, attribute: tuple[str, str]
 ) -> None:
-    """What it is if no bookmaker, and of fees; how late it is; it is down after a failed attempt alone."""
+    """The words name an exchange, its fees and a delay; without a failed attempt no bookmaker is down."""
     site.offer(DERBY)
     _checked(page, **check)
     page.goto(site.start().base)
@@ -188,7 +188,7 @@ def test_the_state_of_a_bookmaker_is_in_words(
 
 
 def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
-    """Above the prices, where a best price is one of these, and of the margin; on a phone in each card."""
+    """The note is above the prices, with the best prices, with the margin, and in each card on a phone."""
     site.offer(DERBY)
     _checked(page, **EXCHANGE)
     _opened(page, site.start().base)
@@ -210,7 +210,7 @@ def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
 
 
 def test_no_notice_is_of_a_bookmaker_without_prices(site: Offered, page: Page) -> None:
-    """One that is down has none on the board that were collected."""
+    """A bookmaker that is down has no prices on the board, so the notice does not name it."""
     site.offer(DERBY)
     _checked(page, status="fail", state="stale", last_error="no answer")
     page.goto(site.start().base)
@@ -235,7 +235,7 @@ def test_one_of_two_bookmakers_goes_stale(site: Offered, page: Page) -> None:
 def test_a_restart_shows_no_price_as_live_and_recovers(
     site: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """Prices are marked at once, removed after half a minute, and replaced by those of the new service."""
+    """Prices are marked immediately, removed after half a minute, and replaced by new prices."""
     complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", UNAVAILABLE)
     site.offer(DERBY)
     service = site.start()
@@ -288,7 +288,7 @@ def test_the_same_version_of_another_epoch_reloads_the_list(
 
 def test_a_silent_connection_is_not_live(site: Offered, page: Page, complaints: Complaints) -> None:
     """After 15 s without a heartbeat an open connection counts as lost."""
-    complaints.expected = (UNAVAILABLE,)  # if the service stood still for long, its prices are too old
+    complaints.expected = (UNAVAILABLE,)  # after a long standstill the prices of the service are too old
     site.offer(DERBY)
     service = site.start()
     _opened(page, service.base)
@@ -317,7 +317,7 @@ def test_events_buffered_during_sleep_are_not_live(site: Offered, page: Page) ->
 
 
 def test_a_match_that_comes_back_at_once_has_its_new_prices(site: Offered, page: Page) -> None:
-    """Also if it went and came back between two frames: its row never keeps the old prices as live."""
+    """If the match goes and comes back between two frames, its row never keeps the old prices as live."""
     site.offer(DERBY)
     service = site.start()
     page.add_init_script(CATCH_THE_SOURCE)

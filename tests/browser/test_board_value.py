@@ -1,4 +1,4 @@
-"""The values on the board: what the lists say, and that no old price stays in them."""
+"""The values on the board: what the lists show, and that no old price stays in the lists."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ GROUP: dict[str, Any] = {
 
 @pytest.fixture
 def opened(site: Offered, page: Page, complaints: Complaints) -> list[dict[str, Any] | None]:
-    """Open the page, whose service answers with the values that a test sets; with none it is away."""
+    """Open the page, and answer with the newest values that a test sets; None means no answer."""
     complaints.expected = ("api/v2/value",)
     listed: list[dict[str, Any] | None] = [{"values": [VALUE, {**VALUE, "id": "nobody_m1"}]}]
 
@@ -68,7 +68,7 @@ def _open(page: Page) -> None:
 
 
 def test_a_value_says_bet_price_and_share(opened: list[dict[str, Any] | None], page: Page) -> None:
-    """Of shown bookmakers alone, with names as mere text, and the sentence that it is no advice."""
+    """Only shown bookmakers are listed, names are mere text, and a sentence says that it is no advice."""
     del opened
     _open(page)
     dialog = page.get_by_role("dialog", name="Prices above the fair price")
@@ -97,7 +97,7 @@ def test_values_go_when_they_cannot_be_read_again(opened: list[dict[str, Any] | 
 
 
 def test_an_empty_list_says_why(opened: list[dict[str, Any] | None], page: Page) -> None:
-    """By the note of the service, such as that too few companies make a consensus."""
+    """The reason is the note of the service, such as that too few companies make a consensus."""
     opened.append({"values": [], "note": "name a reference"})
     _open(page)
 
@@ -107,7 +107,7 @@ def test_an_empty_list_says_why(opened: list[dict[str, Any] | None], page: Page)
 def test_record_says_in_words_that_the_mean_is_not_above_0(
     opened: list[dict[str, Any] | None], page: Page
 ) -> None:
-    """With the error of each mean, and how many of how many flags have a close."""
+    """The record has the error of each mean, and how many of how many flags have a closing price."""
     del opened
     record: dict[str, Any] = {"all": GROUP, "by_bookmaker": {"bwin": {**GROUP, "standard_error": None}}}
     record |= {

@@ -43,8 +43,8 @@ def _opened(site: Offered, page: Page, *fixtures: Fixture, query: str = "") -> s
 
 
 def test_what_is_being_played_comes_first(site: Offered, page: Page) -> None:
-    """Whatever its league; a tab, in the address, shows it alone; among other leagues its row says so."""
-    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
+    """A tab in the address shows matches in play alone; elsewhere the row says that its match started."""
+    page.add_init_script(OWN_STREAM)  # a shared worker would use the real time
     page.clock.install(time="2099-05-02T14:30:00Z")
     base = _opened(site, page, ROME, DERBY)
     expect(page.locator(".body .league-title")).to_have_text(
@@ -65,7 +65,7 @@ def test_what_is_being_played_comes_first(site: Offered, page: Page) -> None:
 def test_a_file_that_cannot_be_loaded_is_said_and_tried_again(
     site: Offered, page: Page, complaints: Complaints, file: str
 ) -> None:
-    """The page is loaded again when the file is there, not before."""
+    """The page is loaded again only when the file is there."""
     complaints.expected = ("503", "Failed to load", "dynamically imported", "MIME")
     failing = [True]
 
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_loaded_is_said_and_tried_again(
 
 
 def test_without_scripts_the_page_says_what_there_is(site: Offered, context: OpenContext) -> None:
-    """Nothing is there that would not work."""
+    """Controls that would not work without scripts are hidden."""
     site.offer(ROME)
     page = context(java_script_enabled=False).new_page()
     page.goto(site.start().base)
@@ -104,7 +104,7 @@ def test_without_scripts_the_page_says_what_there_is(site: Offered, context: Ope
 
 
 def test_a_filter_is_undone_by_back(site: Offered, page: Page) -> None:
-    """Each is a step; what is typed in one go is one."""
+    """Each filter is one step of the history; text that is typed without a pause is one step."""
     base = _opened(site, page, ROME, DERBY)
     page.get_by_role("button", name="Surebets").click()
     expect(page.locator("#empty")).to_contain_text("No surebet")
@@ -121,7 +121,7 @@ def test_a_filter_is_undone_by_back(site: Offered, page: Page) -> None:
 
 
 def test_a_copied_link_shows_the_same_order_and_odds(site: Offered, context: OpenContext) -> None:
-    """To a reader whose own settings are others, and stay."""
+    """A reader with other settings sees the sender's order and odds, and keeps these other settings."""
     page = context().new_page()
     _opened(site, page, ROME, DERBY)
     page.get_by_role("combobox", name="Sort").select_option("By time")
@@ -141,7 +141,7 @@ def test_a_copied_link_shows_the_same_order_and_odds(site: Offered, context: Ope
 
 
 def test_the_count_stands_behind_the_name_of_a_league(site: Offered, page: Page) -> None:
-    """Also behind a name that is written from right to left."""
+    """The count also stands behind a name that is written from right to left."""
     _opened(site, page, ROME)
 
     def answer(route: Route) -> None:
@@ -163,13 +163,13 @@ def test_the_count_stands_behind_the_name_of_a_league(site: Offered, page: Page)
 def test_old_prices_go_in_the_same_frame_in_which_they_are_called_old(
     site: Offered, context: OpenContext
 ) -> None:
-    """As after a sleep: no frame says that there is no connection and shows a price."""
+    """After a sleep, no frame says that there is no connection and still shows a price."""
     page = context().new_page()
     page.add_init_script(OWN_STREAM)
     page.clock.install(time="2099-05-02T10:00:00Z")
     _opened(site, page, ROME)
     expect(page.locator("#connection")).to_contain_text("Live")
-    page.route("**/*", lambda _: None)  # nothing comes any more
+    page.route("**/*", lambda _: None)  # the page gets no answer any more
     page.evaluate(AT_ONCE)
 
     page.clock.fast_forward(40_000)
@@ -182,7 +182,7 @@ def test_old_prices_go_in_the_same_frame_in_which_they_are_called_old(
 
 
 def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page: Page) -> None:
-    """A label that leagues of several countries have is that of the clubs' country."""
+    """If leagues of several countries have one label, it means the league of the clubs' country."""
     _opened(site, page, ROME, DERBY)
     expect(page.locator(".body .league-title")).to_have_text(
         ["England · Premier League (1)", "Italy · Serie A (1)"]
@@ -195,7 +195,7 @@ def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page:
 
 
 def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> None:
-    """They are remembered, and are not in the address."""
+    """Pins are remembered, and are not in the address."""
     _opened(site, page, ROME, SECOND, DERBY)
     expect(homes(page)).to_have_text(["Arsenal", "Roma", "Bari"])
 
@@ -211,7 +211,7 @@ def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> N
 
 
 def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
-    """The key P pins the row that the arrows have come to, and unpins it."""
+    """The key P pins the row that the arrows have reached, and unpins it."""
     _opened(site, page, ROME, DERBY)
     page.get_by_role("grid").focus()
     page.keyboard.press("End")
@@ -224,7 +224,7 @@ def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
 
 
 def test_the_row_of_the_keyboard_has_a_frame_all_around(site: Offered, page: Page) -> None:
-    """Also over the cells that stay in view when the others scroll."""
+    """The frame also lies over the cells that stay in view when other cells scroll."""
     site.offer(Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
     page.goto(site.start().base)
     expect(page.locator(".match")).to_have_count(1)
@@ -252,7 +252,7 @@ def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
 
 
 def test_a_few_of_many_bookmakers_are_chosen_quickly(site: Offered, page: Page) -> None:
-    """All are hidden at once, and moved to the top at once; with none shown the page says so."""
+    """One click hides all, and one click moves one to the top; if none is shown, the page says so."""
     _opened(site, page, ROME)
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("button", name="Move bwin to the top").click()
@@ -266,7 +266,7 @@ def test_a_few_of_many_bookmakers_are_chosen_quickly(site: Offered, page: Page) 
 
 
 def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> None:
-    """Best prices are those of the others, in the reader's order; they are in the address to be shared."""
+    """Only shown bookmakers make best prices, in the reader's order; a button adds them to the address."""
     _opened(site, page, ROME)
     expect(page.locator(".top-figure")).to_have_text(["2.10", "3.40", "3.90"])
     page.get_by_role("button", name="Settings").click()
@@ -290,7 +290,7 @@ def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> N
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, width: int) -> None:
-    """Also the longest, beside each other, and among the best prices."""
+    """The longest fractions fit as well, beside each other and among the best prices."""
     fixture = Fixture("Roma", "Bologna", bet365=(3.12, 3.11, 2.61), bwin=(1.001, 1001, 1000), league="I1")
     page = context(viewport={"width": width, "height": 740}).new_page()
     page.add_init_script(
@@ -302,7 +302,7 @@ def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, wid
 
 
 def test_odds_and_times_are_written_as_set(site: Offered, page: Page) -> None:
-    """Everywhere: in rows, best prices and details; the setting is remembered."""
+    """The setting is used in rows, best prices and details, and is remembered."""
     _opened(site, page, ROME)
     expect(page.locator(".hour")).to_have_text("16:00")
     page.get_by_role("button", name="Settings").click()

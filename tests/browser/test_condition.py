@@ -17,7 +17,7 @@ async (answers) => {
     return answers.map(([health, more]) => condition(health, more));
 }
 """
-AT_15_03, AT_16_20 = 1_780_059_780, 1_780_064_400  # on one day in Europe/Berlin
+AT_15_03, AT_16_20 = 1_780_059_780, 1_780_064_400  # 15:03 and 16:20 of one day in Europe/Berlin
 GRADES = {"live": "pass", "stale": "fail", "starting": "fail"}
 
 
@@ -153,7 +153,7 @@ CASES = {
 
 
 def test_one_sentence_says_what_is_wrong_and_since_when(site: Offered, page: Page) -> None:
-    """The worst comes first; a bookmaker that has not answered yet is no fault."""
+    """The worst state comes first; a bookmaker that has not answered yet is no fault."""
     site.offer(Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
     page.clock.set_fixed_time(AT_16_20)
     page.goto(f"{site.start().base}/monitor")

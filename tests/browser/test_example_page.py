@@ -28,7 +28,7 @@ def _expect(rows: Locator, *shown: tuple[str, str, tuple[float, float, float]]) 
 def test_the_page_shows_the_board_over_changes_removals_and_a_restart(
     site: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """While it is not connected it says so; a name is text, whatever it is."""
+    """While the page is not connected, it says so; a name is shown as text, whatever it contains."""
     complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "503")
     rows, state = page.locator("tbody tr"), page.locator("p")
     site.offer(Fixture("<b>A</b>", "Away", bet365=LOW, bwin=LOW), Fixture("B", "Away", bet365=LOW))

@@ -302,14 +302,14 @@ def test_a_module_returns_what_is_expected(page: Page, case: str) -> None:
 
 
 def test_fractions_of_two_prices_differ(page: Page) -> None:
-    """Also of such as are next to each other: whoever compares fractions sees which is better."""
+    """Neighbouring prices differ as fractions, too: a reader of fractions sees which price is better."""
     prices = [round(1 + cents / 100, 2) for cents in range(1, 2000)]
 
     assert len(prices) == len(set(page.evaluate(WRITTEN, ["fractional", prices])))
 
 
 def test_a_stake_above_what_its_price_is_good_for_is_said(page: Page) -> None:
-    """In the list in place of the gain, in the details behind the stakes."""
+    """The list says it in place of the gain; the details say it behind the stakes."""
     small, large = page.evaluate(GAINS, [40, 100])
 
     assert small["gain"].endswith(" for 40.00")
@@ -326,7 +326,7 @@ def test_a_stake_above_what_its_price_is_good_for_is_said(page: Page) -> None:
     ],
 )
 def test_the_stakes_are_those_of_the_api(page: Page, market: str, count: int | None) -> None:
-    """To the cent and in larger steps; also where bets are half won or returned, or two are won."""
+    """Stakes agree to the cent and in larger steps, also if bets are half won or returned, or two win."""
     of_market = [
         case if market != "double_chance" else _doubled(case)
         for case in stake_cases(len(parsed(market).outcomes))
@@ -339,7 +339,7 @@ def test_the_stakes_are_those_of_the_api(page: Page, market: str, count: int | N
 
 
 def _divided(market: str, cases: Iterable[StakeCase]) -> tuple[list[Any], list[Any]]:
-    """Return what the page is asked for in each case, to the cent and in larger steps, and what it owes."""
+    """Return what each case asks the page, to the cent and in larger steps, and the right answers."""
     steps = (5, 10, 50, 100, 500, 1_000)
     every = [(case, step) for case in cases for step in (1, steps[case.total % len(steps)])]
     asked = [
@@ -368,7 +368,7 @@ def _divided(market: str, cases: Iterable[StakeCase]) -> tuple[list[Any], list[A
 
 
 def _doubled(case: StakeCase) -> StakeCase:
-    """Return a case of double chance: an outcome is won unless that of a leg of the case is."""
+    """Return a case of double chance: each outcome is won unless its leg in the given case is won."""
     chances = [1 / leg.odds for leg in case.legs]
     odds = [round(1.03 / (1 - chance / sum(chances)), 2) for chance in chances]
     legs = [replace(leg, odds=max(price, 1.02)) for leg, price in zip(case.legs, odds, strict=True)]

@@ -175,7 +175,7 @@ def test_when_all_is_down_the_first_line_says_so(site: Offered, context: OpenCon
 
 
 def test_a_bookmaker_that_fails_from_the_start_is_marked_as_down(site: Offered, page: Page) -> None:
-    """As the first line says it; without an error it only has not answered yet."""
+    """The first line says so as well; a bookmaker without an error only has not answered yet."""
 
     def starting(monitor: Any) -> None:
         for record, error in zip(monitor["bookmakers"], ("refused", None), strict=True):
@@ -235,7 +235,7 @@ TOLD: dict[str, tuple[Callable[[Any], None], dict[str, str | re.Pattern[str] | l
 
 @pytest.mark.parametrize("case", TOLD)
 def test_the_monitor_shows_what_it_is_told(site: Offered, page: Page, case: str) -> None:
-    """In words: null is no zero, and nothing of a cluster stands where there is none."""
+    """Values are shown in words: null is not zero, and without a cluster nothing about one is shown."""
     site.offer(DERBY)
     base = site.start().base
     alter, shown = TOLD[case]
@@ -250,7 +250,7 @@ def test_the_monitor_shows_what_it_is_told(site: Offered, page: Page, case: str)
 
 
 def _journal(route: Route) -> None:
-    """Answer with an event of each second of a journal of 600, the newest 500 at most."""
+    """Answer with at most the newest 500 of a journal's 600 events, one event for each second."""
     asked = parse_qs(urlsplit(route.request.url).query)
     subject = asked.get("subject", ["file"])[0]
     fields = {"source": subject, "error": "<b>refused</b>"}
@@ -267,7 +267,7 @@ def _journal(route: Route) -> None:
 
 
 def test_the_monitor_shows_events(site: Offered, page: Page) -> None:
-    """Newest first, their fields as text; older ones on request, and those of one subject alone."""
+    """The newest event is first, and fields are text; older events, or one subject's, come on request."""
     site.offer(DERBY)
     page.route("**/monitor/events*", _journal)
     page.goto(f"{site.start().base}/monitor")
@@ -284,7 +284,7 @@ def test_the_monitor_shows_events(site: Offered, page: Page) -> None:
 
 
 def test_the_monitor_says_where_events_are_kept(site: Offered, page: Page, complaints: Complaints) -> None:
-    """Without an archive only in memory; a journal that cannot be read is no empty one."""
+    """Without an archive they are only in memory; a journal that cannot be read is not shown as empty."""
     complaints.expected = ("503", "no events")
     site.offer(DERBY)
     service = site.start()
@@ -300,7 +300,7 @@ def test_the_monitor_says_where_events_are_kept(site: Offered, page: Page, compl
 
 
 def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, page: Page) -> None:
-    """Of all bookmakers, the newest first, with the book sum where there is one."""
+    """Matches of all bookmakers are shown, the newest first, with the book sum where there is one."""
     site.offer(DERBY)
     service = site.start()
     page.goto(f"{service.base}/monitor")
@@ -319,7 +319,7 @@ def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, pag
 
 
 def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None:
-    """The board has a link to the monitor, and the monitor one back."""
+    """The board has a link to the monitor, and the monitor has a link back."""
     site.offer(DERBY)
     page.goto(site.start().base)
 
@@ -330,7 +330,7 @@ def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None
 
 
 def test_a_long_name_leaves_room_for_what_is_said_of_it(site: Offered, context: OpenContext) -> None:
-    """On a phone: the state is in view beside the name."""
+    """On a phone the state of the bookmaker is in view beside the name."""
     site.offer(DERBY)
     page = context(viewport={"width": 390, "height": 844}).new_page()
 

@@ -101,7 +101,7 @@ def test_the_last_row_can_be_reached(running: Service, page: Page) -> None:
 
 def test_simulated_prices_always_have_a_notice(running: Service, page: Page) -> None:
     """The page waits for /health before it shows prices, and keeps the notice when /health fails later."""
-    page.route("**/health", lambda _: None)  # no answer
+    page.route("**/health", lambda _: None)  # the page gets no answer
     with page.expect_response("**/api/v2/fixtures"):
         page.goto(running.base)
     expect(page.locator("#empty")).to_contain_text("Connecting")

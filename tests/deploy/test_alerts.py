@@ -1,4 +1,4 @@
-"""The alerts, the settings of Prometheus and the dashboard: right by promtool, and as the documents say."""
+"""Alerts, Prometheus' settings and the dashboard: promtool accepts them; the documents describe them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shutil import which
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # it has no types of its own
+import yaml  # type: ignore[import-untyped]  # the package has no types
 
 from tests.support.documents import document, quoted, rows, section
 from tests.support.source_code import ROOT
@@ -62,21 +62,21 @@ def test_prometheus_reads_the_settings_and_the_alerts() -> None:
 
 @needs_promtool
 def test_alerts_fire_when_they_should() -> None:
-    """On written series: each after its time, no other, and not for ever."""
+    """On written series each alert fires after its time, no other alert fires, and each of them ends."""
     code, said = _promtool("test", "rules", EXPECTED)
 
     assert 0 == code, said
 
 
 def test_every_alert_is_tried() -> None:
-    """The written series let each of them fire."""
+    """The written series make each alert fire."""
     tried = re.findall(r"Oddsboard\w+", EXPECTED.read_text("utf-8"))
 
     assert {rule["alert"] for rule in _rules()} == set(tried)
 
 
 def test_every_alert_is_documented() -> None:
-    """With its severity and the time after which it fires, what it means, and what to do."""
+    """The document has its severity, the time after which it fires, its meaning, and what to do."""
     table = list(rows(section(document("docs/operations.md"), "## Alerts")))
 
     assert [
@@ -86,7 +86,7 @@ def test_every_alert_is_documented() -> None:
 
 
 def test_every_metric_that_is_used_is_documented() -> None:
-    """In alerts and dashboard; the documented metrics are those of the service, another test says."""
+    """This holds for alerts and dashboard; another test compares the documented metrics with the code."""
     table = rows(section(document("docs/operations.md"), "## Prometheus"))
     documented = {name for row in table for name in quoted(row[0])}
     text = "\n".join([*(rule["expr"] for rule in _rules()), *_queries()])
@@ -98,7 +98,7 @@ def test_every_metric_that_is_used_is_documented() -> None:
 
 @needs_promtool
 def test_prometheus_reads_every_query_of_the_dashboard(tmp_path: Path) -> None:
-    """As rules that record it: Grafana itself is not needed for that."""
+    """The queries are tried as recording rules, because these need no Grafana."""
     recorded = [{"record": f"q{count}", "expr": query} for count, query in enumerate(_queries())]
     file = tmp_path / "queries.yaml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": recorded}]}), "utf-8")
@@ -109,7 +109,7 @@ def test_prometheus_reads_every_query_of_the_dashboard(tmp_path: Path) -> None:
 
 
 def test_panels_stand_side_by_side() -> None:
-    """Each has an id of its own, lies within the 24 columns, and on no other."""
+    """Each panel has an id of its own, lies within the 24 columns, and covers no other panel."""
     panels = _panels()
     places = [panel["gridPos"] for panel in panels]
 

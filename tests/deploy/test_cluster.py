@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-import yaml  # type: ignore[import-untyped]  # it has no types of its own
+import yaml  # type: ignore[import-untyped]  # the package has no types
 
 from actors.service.settings import Settings, load
 from actors.service.tables import Role
@@ -24,7 +24,7 @@ from tests.support.time.waiting import eventually
 
 DEPLOY = ROOT / "config" / "deploy"
 FOLDER = DEPLOY / "cluster"
-PASSWORD = "a1b2"  # noqa: S105 - of no server
+PASSWORD = "a1b2"  # noqa: S105 - no server has this password
 ROLES = [Role.COLLECTOR] * 2 + [Role.REPLICA] * 3
 
 
@@ -81,7 +81,7 @@ def test_composed_processes_are_two_collectors_and_three_replicas_behind_the_pro
 
 
 def _kept(server: Any, arguments: list[str]) -> tuple[str | None, ...]:
-    """Return what the server does when its memory is full, and where it keeps what it was told."""
+    """Return the server's policy for a full memory, and how it writes its data to its volume."""
     options = dict(pairwise(arguments))
     mounts = [mount["mountPath"] if isinstance(mount, dict) else mount for mount in server]
     assert [options["--dir"]] == [mount.rpartition(":")[2] for mount in mounts]
@@ -89,7 +89,7 @@ def _kept(server: Any, arguments: list[str]) -> tuple[str | None, ...]:
 
 
 def test_the_server_keeps_what_was_spent_over_a_restart() -> None:
-    """On a volume, each record at once; nothing is thrown away to make room."""
+    """The server writes each record to a volume immediately, and deletes nothing to make room."""
     compose, pod = _services()["shared"], _deployments()[0]["template"]["spec"]
     (container,) = pod["containers"]
     mounted = compose["volumes"], shlex.split(compose["command"])
@@ -100,7 +100,7 @@ def test_the_server_keeps_what_was_spent_over_a_restart() -> None:
 
 
 def test_pods_are_two_collectors_and_three_replicas_without_rights() -> None:
-    """All have the same configuration, and may change nothing of their container."""
+    """All pods have the same configuration, and may change nothing of their container."""
     shared, *processes, nginx = _deployments()
     pods = [(spec["replicas"], spec["template"]["spec"]["containers"][0]) for spec in processes]
 
@@ -115,7 +115,7 @@ def test_pods_are_two_collectors_and_three_replicas_without_rights() -> None:
 
 
 def test_a_pod_that_ends_drains_until_nobody_sends_clients() -> None:
-    """Longer than its readiness and the endpoints take, and its time to stop is longer."""
+    """The drain outlasts readiness and endpoints, and the pod's time to stop outlasts the drain."""
     _, _, replicas, _ = _deployments()
     pod, drain_s = replicas["template"]["spec"], _settings(Role.REPLICA).server.drain_s
     probe = pod["containers"][0]["readinessProbe"]
@@ -126,7 +126,7 @@ def test_a_pod_that_ends_drains_until_nobody_sends_clients() -> None:
 
 @needs_nginx
 def test_nginx_of_a_pod_asks_the_replicas(tmp_path: Path) -> None:
-    """Its command makes all that it needs in its only writable folder."""
+    """The command of the pod makes all that nginx needs in the only writable folder."""
     *_, spec = _deployments()
     (container,) = spec["template"]["spec"]["containers"]
     port, shell = free_port(), container["command"][2]
@@ -134,7 +134,7 @@ def test_nginx_of_a_pod_asks_the_replicas(tmp_path: Path) -> None:
         peer.otherwise = respond(b"a list")
         for old, new in (
             ("/shipped/", f"{DEPLOY}/"),
-            ("/tmp/", f"{tmp_path}/"),  # noqa: S108 - of the container
+            ("/tmp/", f"{tmp_path}/"),  # noqa: S108 - a path in the container
             ("oddsboard-replicas:8000", f"127.0.0.1:{peer.port}"),
             ("listen 8080;", f"listen 127.0.0.1:{port};"),
             ("daemon off;", "daemon off; user root;"),

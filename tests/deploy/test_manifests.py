@@ -9,7 +9,7 @@ from shutil import which
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # it has no types of its own
+import yaml  # type: ignore[import-untyped]  # the package has no types
 
 from actors.archive.folder import ArchiveSettings
 from actors.service.settings import Settings, load
@@ -81,7 +81,7 @@ def test_a_pod_serves_until_nobody_is_sent_to_it(tmp_path: Path) -> None:
 
 
 def test_a_pod_has_no_rights() -> None:
-    """What the restricted profile of Kubernetes asks for, a read-only root, and no token."""
+    """The pod meets the restricted profile of Kubernetes, with a read-only root and no token."""
     pod = _pod()
     (container,) = pod["containers"]
 
@@ -98,7 +98,7 @@ def test_a_pod_has_no_rights() -> None:
 
 
 def test_the_service_and_the_pod_belong_together() -> None:
-    """The service of the cluster selects the pod, and leads to a port that it has."""
+    """The service of the cluster selects the pod, and leads to a port of this pod."""
     manifests = _manifests()
     spec, template = manifests["Service"]["spec"], manifests["Deployment"]["spec"]["template"]
     (port,) = template["spec"]["containers"][0]["ports"]
@@ -110,7 +110,7 @@ def test_the_service_and_the_pod_belong_together() -> None:
 
 
 def test_the_archive_is_kept_where_the_container_may_write(tmp_path: Path) -> None:
-    """In the unit's state directory, which compose and the cluster mount, and the image's user owns."""
+    """The folder is the unit's state directory; compose and cluster mount it; the image's user owns it."""
     state = "/var/lib/oddsboard"
     archives = {load(OWN).archive.path, _of_the_pod(tmp_path).archive.path}
     (mounted,) = [
@@ -127,7 +127,7 @@ def test_the_archive_is_kept_where_the_container_may_write(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["Containerfile", "oddsboard.service"])
 def test_long_days_are_sorted_where_the_archive_is(name: str) -> None:
-    """SQLite needs a file for that, which a read-only root or a small `/tmp` in memory cannot have."""
+    """SQLite sorts in a file, for which a read-only root or a small `/tmp` in memory has no room."""
     text = (DEPLOY / name).read_text("utf-8")
 
     assert re.findall(r"^(?:ENV |Environment=)SQLITE_TMPDIR=(.*)$", text, re.MULTILINE) == [
@@ -146,7 +146,7 @@ def test_two_pods_never_write_one_archive() -> None:
 
 
 def test_the_image_copies_what_is_there() -> None:
-    """Every file that the recipe copies exists, and the list of what it may see has it."""
+    """Every file that the recipe copies exists, and the list of allowed files includes it."""
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE)
     names = {name for line in copied for name in line.split()}
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8")
@@ -157,13 +157,13 @@ def test_the_image_copies_what_is_there() -> None:
 
 
 def test_the_image_is_checked_by_the_probe_of_a_process() -> None:
-    """It is alive, not ready: a container without prices is not mended by a new one."""
+    """The probe asks if the process is alive, not ready: a new container does not bring prices."""
     assert "http://127.0.0.1:8000/health/live" in CONTAINERFILE.partition("HEALTHCHECK")[2]
     assert "--require-hashes --only-binary :all:" in CONTAINERFILE
 
 
 def test_composed_containers_have_no_rights_and_time_to_stop() -> None:
-    """The service is reached by the proxy alone, at the address that the proxy's file is given."""
+    """Only the proxy reaches the service, at the address that the file of the proxy names."""
     service, nginx = _compose()["oddsboard"], _compose()["nginx"]
     address = service["networks"]["inside"]["ipv4_address"]
     shipped = (DEPLOY / "nginx.conf").read_text("utf-8")
@@ -177,7 +177,7 @@ def test_composed_containers_have_no_rights_and_time_to_stop() -> None:
 
 
 def test_nginx_can_make_the_folders_of_its_caches() -> None:
-    """It makes a folder, but not those above it, and Debian's package has no `/var/cache/nginx`."""
+    """The program nginx makes a folder, but no parent, and Debian's package has no `/var/cache/nginx`."""
     text = (DEPLOY / "nginx.conf").read_text("utf-8")
     folders = re.findall(r"^proxy_cache_path (\S+)", text, re.MULTILINE)
 
@@ -195,7 +195,7 @@ def _composes() -> bool:
 
 @pytest.mark.skipif(not _composes(), reason="needs docker compose (Debian 13: docker-compose)")
 def test_compose_reads_its_file(tmp_path: Path) -> None:
-    """By its own rules; nothing is started."""
+    """Compose checks the file by its own rules; nothing is started."""
     command = ["docker", "compose", "--file", str(DEPLOY / "compose.yaml"), "config", "--quiet"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
 

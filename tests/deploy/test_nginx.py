@@ -58,7 +58,7 @@ def _answered(front: str, sent: str) -> tuple[int, dict[str, str], bytes]:
 def test_an_old_list_is_not_shown_in_the_place_of_an_error(
     scripted: tuple[HttpPeer, str], gone: Answer
 ) -> None:
-    """However many ask at once: soon after the service has nothing to show, nobody gets the list."""
+    """Soon after the service has nothing to show, no client gets the list, however many ask together."""
     peer, front = scripted
     is_over = threading.Event()
 
@@ -80,7 +80,7 @@ def test_an_old_list_is_not_shown_in_the_place_of_an_error(
 
 
 def test_an_answer_is_shown_in_its_second_only(scripted: tuple[HttpPeer, str]) -> None:
-    """Nobody gets one that was made in an earlier second than the one of the request."""
+    """No client gets an answer that was made in a second before the second of its request."""
     peer, front = scripted
 
     def answer(connection: socket.socket, asked: Asked) -> None:
@@ -94,7 +94,7 @@ def test_an_answer_is_shown_in_its_second_only(scripted: tuple[HttpPeer, str]) -
 
 
 def test_many_who_ask_at_once_ask_the_service_once(scripted: tuple[HttpPeer, str]) -> None:
-    """Also at first, and when nobody has asked for so long that what is kept may not be shown."""
+    """This holds for the first requests, and when the kept answer is too old to be shown."""
     peer, front = scripted
 
     def answer(connection: socket.socket, asked: Asked) -> None:
@@ -118,7 +118,7 @@ def test_many_who_ask_at_once_ask_the_service_once(scripted: tuple[HttpPeer, str
 
 
 def test_a_password_is_two_lines(tmp_path: Path) -> None:
-    """The lines of the comment require it: without it 401 is a problem document, also for kept lists."""
+    """The lines of the comment require it: without it even a kept list is 401, as a problem document."""
     users = tmp_path / "users"
     users.write_text("anna:{PLAIN}s3cret\n", "utf-8")
     lines = f'    auth_basic "oddsboard";\n    auth_basic_user_file {users};\n'
@@ -138,7 +138,7 @@ def test_a_password_is_two_lines(tmp_path: Path) -> None:
 
 
 def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -> None:
-    """A few bytes pass although the rest does not come."""
+    """A few bytes pass although the rest of the event does not come."""
     peer, front = scripted
     is_over = threading.Event()
 
@@ -158,7 +158,7 @@ def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -
 def test_the_service_is_rid_of_a_long_answer_that_is_not_read(
     scripted: tuple[HttpPeer, str], path: str
 ) -> None:
-    """The client reads nothing, nginx takes all of it."""
+    """The proxy takes the whole answer although the client reads nothing."""
     peer, front = scripted
     is_sent = threading.Event()
 
@@ -176,7 +176,7 @@ def test_the_service_is_rid_of_a_long_answer_that_is_not_read(
 
 
 def test_each_spelling_of_a_path_has_the_same_copy(scripted: tuple[HttpPeer, str]) -> None:
-    """However many there are, the cache has one file for them."""
+    """However many spellings a path has, the cache has one file for them."""
     peer, front = scripted
     paths = [f"/api/v2/{tail}" for tail in ("odds", "odd%73", "%6Fdds", "./odds", "x/../odds")] * 20
     began = int(time.time())
@@ -206,7 +206,7 @@ def test_each_spelling_of_a_path_has_the_same_copy(scripted: tuple[HttpPeer, str
 def test_what_nginx_refuses_is_a_problem_document(
     scripted: tuple[HttpPeer, str], request_line: str, more: str, status: int
 ) -> None:
-    """It never reaches the service."""
+    """Such a request never reaches the service."""
     peer, front = scripted
     code, headers, body = _answered(front, f"{request_line}\r\nHost: x\r\n{more}\r\n\r\n")
     problem = json.loads(body)
@@ -236,7 +236,7 @@ def test_the_service_learns_who_asks(scripted: tuple[HttpPeer, str]) -> None:
 
 
 class _Keeping(http.server.ThreadingHTTPServer):
-    """A server that keeps its connections, on TCP or a Unix socket; counts those that came."""
+    """A server that keeps its connections, on TCP or a Unix socket, and counts new connections."""
 
     def __init__(self, address: tuple[str, int] | str) -> None:
         self.connections = 0
@@ -244,7 +244,7 @@ class _Keeping(http.server.ThreadingHTTPServer):
         super().__init__(address, _Answering)  # type: ignore[arg-type]  # a path is fine for AF_UNIX
 
     def server_bind(self) -> None:
-        socketserver.TCPServer.server_bind(self)  # the other one looks up a name
+        socketserver.TCPServer.server_bind(self)  # HTTPServer's own method looks up a name
 
     def process_request(self, request: object, client_address: object) -> None:
         self.connections += 1
@@ -260,7 +260,7 @@ class _Answering(http.server.BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize("is_unix", [False, True])
 def test_connections_to_the_service_are_kept(tmp_path: Path, *, is_unix: bool) -> None:
-    """Over TCP, and over a Unix socket."""
+    """The proxy keeps its connections over TCP and over a Unix socket."""
     path = str(tmp_path / "socket")
     with _Keeping(path if is_unix else ("127.0.0.1", 0)) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -273,7 +273,7 @@ def test_connections_to_the_service_are_kept(tmp_path: Path, *, is_unix: bool) -
 
 
 def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
-    """With the lines for a certificate, browsers get HTTP/2, and the service HTTP/1.1 as ever."""
+    """With the lines for a certificate, browsers get HTTP/2, and the service still gets HTTP/1.1."""
     port, pair = free_port(), Authority(tmp_path).self_signed("site")
     tls = (
         f"listen 127.0.0.1:{port} ssl http2;\n"
@@ -295,7 +295,7 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
 
 
 def test_a_replica_that_shows_nothing_is_passed_over(tmp_path: Path) -> None:
-    """Of three in a cluster another answers; if all are so, that is what the client gets, each time."""
+    """One of three replicas in a cluster answers; if all three answer 503, the client gets the 503."""
     shipped = (ROOT / "config" / "deploy" / "cluster" / "compose.yaml").read_text("utf-8")
     paths = (LIST, "/api/v2/changes?since=1", "/health")
     with ExitStack() as stack:
@@ -318,7 +318,7 @@ def _has_asked(peer: HttpPeer, count: int) -> bool:
 
 
 def test_a_client_for_which_it_has_no_connection_is_refused(tmp_path: Path) -> None:
-    """With a problem document: of eleven that wait, each with two connections, one has no second."""
+    """Of eleven clients that need two connections each, the last finds only one: a problem document."""
     is_over = threading.Event()
     with http_peer() as peer, ExitStack() as opened:
         peer.otherwise = hang(is_over)
@@ -334,7 +334,7 @@ def test_a_client_for_which_it_has_no_connection_is_refused(tmp_path: Path) -> N
 
 
 def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str]) -> None:
-    """One more is 429 as a problem document, until one of them is over."""
+    """A further request gets 429 as a problem document, until one of the hundred is over."""
     peer, front = scripted
     is_over = threading.Event()
     peer.answers[STREAM] = hang(is_over)
@@ -352,7 +352,7 @@ def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str
 
 
 def test_half_a_request_is_not_waited_for(scripted: tuple[HttpPeer, str]) -> None:
-    """Its connection ends by itself."""
+    """The connection with half a request ends by itself."""
     _, front = scripted
     halves = b"GET /health HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"
     with ExitStack() as opened:

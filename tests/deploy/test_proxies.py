@@ -1,4 +1,4 @@
-"""nginx and Varnish with the settings that we ship, in front of a scripted service: what both do."""
+"""nginx and Varnish with the settings that we ship, in front of a scripted service: the tests of both."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ pytestmark = pytest.mark.long
 
 @dataclass
 class Front:
-    """A proxy in front of a scripted service, with a client of it."""
+    """A proxy in front of a scripted service, with a client of the proxy."""
 
     peer: HttpPeer
     address: str
     client: httpx2.Client
 
     def count(self, path: str) -> int:
-        """Return how often the service was asked for a path, with its query or any."""
+        """Return how often the service was asked for a path; without a query in it, any query counts."""
         return sum(path in {asked.path, asked.path.partition("?")[0]} for asked in self.peer.asked)
 
     def at_once(self, path: str) -> list[httpx2.Response]:
-        """Have many clients ask at once."""
+        """Have many clients ask in parallel."""
 
         def ask(_: int) -> httpx2.Response:
             with client_of(self.address) as client:
@@ -99,7 +99,7 @@ def _numbered(status: int = 200, after_s: float = 0.0, headers: dict[str, str] =
     [LIST, f"{LIST}?bookmaker=a", "/api/odds", "/api/v2/surebets?bookmaker=a", "/", "/static/main.js"],
 )
 def test_the_service_is_asked_once_a_second(front: Front, path: str) -> None:
-    """At most so often, for each address."""
+    """Each address is asked for at most once a second."""
     front.peer.answers[path] = respond(b"[]", headers=KEPT)
     began = time.monotonic()
     statuses = {front.client.get(path).status_code for _ in range(400)}
@@ -109,7 +109,7 @@ def test_the_service_is_asked_once_a_second(front: Front, path: str) -> None:
 
 
 def test_what_is_about_to_go_is_not_kept(front: Front) -> None:
-    """Each client gets an answer of its own, without the header that says so."""
+    """A list that is about to end goes to each client anew, without the header that forbids to keep it."""
     front.peer.answers[LIST] = _numbered(headers={**KEPT, "X-Accel-Expires": "0"})
     answers = [front.client.get(LIST) for _ in range(5)]
 
@@ -118,14 +118,14 @@ def test_what_is_about_to_go_is_not_kept(front: Front) -> None:
 
 
 def test_nothing_else_is_kept_or_shared(front: Front) -> None:
-    """Whatever clients invent, the cache holds one copy for each list, bookmaker and coding."""
+    """Other answers are new for each request, whatever clients invent."""
     for path in OTHERS:
         first, second = (int(front.client.get(path).content) for _ in range(2))
         assert second == first + 1, path
 
 
 def test_the_public_gets_nothing_of_operators(front: Front) -> None:
-    """However the path is spelled, the service is not asked."""
+    """The service does not get the request, however the path is spelled."""
     before = len(front.peer.asked)
     answers = [front.client.get(path) for path in OF_OPERATORS]
 
@@ -136,7 +136,7 @@ def test_the_public_gets_nothing_of_operators(front: Front) -> None:
 
 
 def test_while_the_service_is_down_errors_are_problem_documents(proxy: Proxy, tmp_path: Path) -> None:
-    """As it is for a moment in a restart: 503 with when to come again, as any error of the service."""
+    """The service is down in a restart: the error is 503 with the time to try again, as all its errors."""
     with proxy(f"127.0.0.1:{free_port()}", tmp_path) as address, client_of(address) as client:
         answers = [client.get(path) for path in (LIST, "/", CHANGES, "/health")]
 
@@ -149,7 +149,7 @@ def test_while_the_service_is_down_errors_are_problem_documents(proxy: Proxy, tm
 
 @pytest.mark.parametrize(("status", "after_s"), [(200, 1.5), (410, 0.5), (503, 0.5)])
 def test_equal_waits_are_a_single_one(front: Front, status: int, after_s: float) -> None:
-    """Of each second in which they came, answered or refused. Soon after, the service is asked again."""
+    """The waits of one second share one answer or refusal. Soon after, the service is asked again."""
     front.peer.answers[CHANGES] = _numbered(status, after_s)
     began = int(time.time())
     answers = front.at_once(f"{CHANGES}?since=1-e&bookmaker=a&wait=30")
@@ -167,7 +167,7 @@ def test_equal_waits_are_a_single_one(front: Front, status: int, after_s: float)
 def test_an_answer_to_one_client_is_not_given_again(
     front: Front, status: int, after_s: float, wait: int
 ) -> None:
-    """A client that asks too often is refused alone; one without changes waits again, and not in a loop."""
+    """A client that asks too often is refused alone; a wait without changes is not repeated in a loop."""
     front.peer.answers[CHANGES] = _numbered(status, after_s)
     answers = [front.client.get(f"{CHANGES}?since=1-e&wait={wait}") for _ in range(3)]
 

@@ -16,7 +16,7 @@ from web.server.lifecycle import Exit
 
 UNIT = ROOT / "config" / "deploy" / "oddsboard.service"
 PROGRAM = "/opt/oddsboard/.venv/bin/oddsboard"
-MAX_EXPOSURE = 15  # of 100, as systemd-analyze counts
+MAX_EXPOSURE = 15  # out of 100, by systemd-analyze
 
 needs_systemd = pytest.mark.skipif(
     which("systemd-analyze") is None, reason="needs systemd-analyze (Debian: apt-get install systemd)"
@@ -47,14 +47,14 @@ def test_the_unit_can_be_loaded(tmp_path: Path) -> None:
 
 @needs_systemd
 def test_the_unit_exposes_little() -> None:
-    """Systemd's own measure of what a service could do to the machine; a unit without protection has 95."""
+    """Systemd measures how much a service could do to the machine; a unit without protection has 95."""
     found = _analyzed("security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(UNIT))
 
     assert 0 == found.returncode, found.stdout
 
 
 def test_the_unit_and_the_service_agree() -> None:
-    """A restart does not mend what these exit codes say; the watchdog waits longer than a turn may take."""
+    """A restart would not help after these exit codes; the watchdog waits longer than a turn may take."""
     settings = _settings()
     final = {Exit.USAGE, Exit.BIND, Exit.CONFIG}
 
@@ -64,6 +64,6 @@ def test_the_unit_and_the_service_agree() -> None:
 
 
 def test_lists_can_be_restored_under_the_unit() -> None:
-    """Only within one start of the machine; which it is stands in a file that the unit must not hide."""
+    """Lists are restored only within one boot; the unit must not hide the file that identifies the boot."""
     assert BOOT_ID.is_relative_to("/proc/sys")
     assert "ProcSubset" not in _settings()

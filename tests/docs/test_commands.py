@@ -88,7 +88,7 @@ NOT_COPIED = shutil.ignore_patterns(
 class Command(Struct, frozen=True):
     """One command line, and the output that the document shows below it, if any.
 
-    Lines of a block without output are part of the next: what they set or write, it needs.
+    Lines without output belong to the next command, because it needs what they set or write.
     """
 
     line: str
@@ -230,7 +230,7 @@ def _asking(command: Command, board: Service) -> Command:
 
 
 def _fixtures(board: Service) -> list[dict[str, str]]:
-    """Return those that are on the board, none before its first lists are there (503)."""
+    """Return the fixtures on the board; none before the first lists are there (503)."""
     answer = httpx2.get(f"{board.base}/api/v2/fixtures", trust_env=False)
     found: list[dict[str, str]] = answer.json()["fixtures"] if answer.status_code == httpx2.codes.OK else []
     return found

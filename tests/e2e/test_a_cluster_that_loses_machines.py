@@ -1,4 +1,4 @@
-"""Processes with one board over a real server: same bytes, no price that nobody vouches for."""
+"""Processes with one board over a real server: they send the same bytes, and no price without a source."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _is_linked(running: Service) -> bool:
 
 
 def test_all_machines_show_the_same_bytes(server: SharedServer, tmp_path: Path) -> None:
-    """Whenever they show the same tag, also a machine that joined later, from a checkpoint or the log."""
+    """Answers with one tag are equal, also from a machine that joined later, by a checkpoint or the log."""
     bodies: dict[tuple[str, str, str], bytes] = {}
     shared = differing = 0
     with service(_config(server, tmp_path, BOTH)) as first:
@@ -99,7 +99,7 @@ def test_all_machines_show_the_same_bytes(server: SharedServer, tmp_path: Path) 
 
 
 def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -> None:
-    """From a version of one machine to a version of both, of lists and of fixtures; none is refused."""
+    """Changes since a version are equal on both machines, for lists and fixtures; none is refused."""
     shared = differing = 0
     with (
         service(_config(server, tmp_path, BOTH)) as first,
@@ -123,7 +123,7 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
 
 
 def test_a_replica_shows_nothing_that_nobody_vouches_for(server: SharedServer, tmp_path: Path) -> None:
-    """Without any other collector, no version says that the lists are gone: then it is 503."""
+    """Without a collector no version can say that the lists are gone; then the replica answers 503."""
     with (
         service(_config(server, tmp_path, COLLECTOR)) as collector,
         service(_config(server, tmp_path, REPLICA)) as replica,
@@ -145,8 +145,8 @@ def test_a_replica_shows_nothing_that_nobody_vouches_for(server: SharedServer, t
 def test_clients_of_any_machine_are_answered_alike(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """One tag has one body, no view is more than 5 s behind what anybody saw, no version is used twice.
 
-    A client that asks another machine for changes each time has the list that is served, and not an older.
-    What an archive has of it is the same, whatever became of its process and of the server.
+    A client that asks another machine for changes each time has the list that is served, and no older list.
+    The archive of one process has the same lists, whatever became of its process and of the server.
     """
     seed = request.config.getoption("randomly_seed", 1)
     history, archived = tried(tmp_path, seed, HARMED_S[request.config.getoption("--whole")])

@@ -26,7 +26,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def _served(running: Service) -> httpx2.Response:
-    """Return a list that was served, once it is written."""
+    """Return a list that was served, once the archive has written it."""
     answer = running.get(LIST)
     version = answer.json()["version"]
     eventually(
@@ -37,10 +37,10 @@ def _served(running: Service) -> httpx2.Response:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_clients_go_on_after_a_restart(config: Path, end: signal.Signals) -> None:
-    """The epoch stays, `since` gives the difference, and the list of before is there byte for byte.
+    """The epoch stays, `since` gives the difference, and the previous list is there byte for byte.
 
-    After an orderly end lists are there at once, within the time that they hold: nothing that was shown
-    leaves as stale but what is in play.
+    After an orderly end lists are there immediately, within the time that they hold: of all that was shown,
+    only matches in play leave as stale.
     """
     with service(config) as running:
         running.wait_ready()
@@ -68,7 +68,7 @@ def test_clients_go_on_after_a_restart(config: Path, end: signal.Signals) -> Non
 
 @pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")
 def test_a_disk_that_cannot_be_read_for_a_while_costs_nothing(config: Path, tmp_path: Path) -> None:
-    """At the start after a kill, and while it runs: the list of before comes back byte for byte."""
+    """The disk fails at the start after a kill, and later: the previous list comes back byte for byte."""
     control, folder = controlled(tmp_path / "control"), tmp_path / "archive"
     env = environment(tmp_path / "control", folder)
     with service(config, env) as running:

@@ -1,4 +1,4 @@
-"""Sources fail while others work: nothing wrong or old is shown, no key, and all come back."""
+"""Sources fail while others work: nothing wrong, old or secret is shown, and all sources come back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOOD_LIST, BAD_LIST = sheet("B365", TRUE), sheet("B365", FALSE, FALSE)
 HTML = b"<!DOCTYPE html><html><body>Down for maintenance, B365H 2.5</body></html>"
 TIMES = {"poll_interval_s": 0.25, "timeout_s": 5.0, "stale_after_s": 15.0}
 """So long that what happens can be seen on a busy machine."""
-# How the source fails, and what its error then contains.
+# How the source fails, and a text that its error then contains.
 FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
     "drops the connection": (lambda _: drop, "disconnected"),
     "hangs": (hang, "no whole answer within 5 s"),
@@ -203,7 +203,7 @@ def _abandoning(connection: socket.socket, asked: Asked) -> None:
 
 
 def _answering(connection: socket.socket, asked: Asked) -> None:
-    """Answer with three matches at prices of now; two of them repeat the key in a name."""
+    """Answer with three matches at present prices; two of these matches have the key in a name."""
     names = {"m1": ("Alphaville", "B"), "m2": (f"A {KEY}", "B"), "m3": ("A", KEY)}
     now = datetime.now(UTC)
     updated, kick_off = (f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in (now, now + timedelta(days=1)))
@@ -244,7 +244,7 @@ def _secretive(folder: Path, urls: dict[str, str]) -> Path:
 
 
 def test_a_key_is_never_shown_whatever_its_server_does(tmp_path: Path) -> None:
-    """It is in no answer, log line or file of the archive, though a name of a team repeats it."""
+    """No answer, log line or file of the archive has the key, though the name of a team repeats it."""
     with contextlib.ExitStack() as cleanup:
         peers = {name: cleanup.enter_context(http_peer()) for name in ECHOES}
         for peer, (answer, _) in zip(peers.values(), ECHOES.values(), strict=True):

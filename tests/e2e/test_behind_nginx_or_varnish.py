@@ -1,4 +1,4 @@
-"""The service behind nginx or Varnish, with the settings that we ship: what clients have of it."""
+"""The service behind nginx or Varnish, with the settings that we ship: the answers that clients get."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOTH = pytest.mark.parametrize(
 
 @BOTH
 def test_a_client_polls_and_follows(proxy: Proxy, tmp_path: Path) -> None:
-    """A tag is known again in each coding; waits and streams come at once; an error is the service's."""
+    """Each coding knows its tag again; waits and streams pass immediately; errors are the service's own."""
     with unmoving(tmp_path) as running, proxy(running.base.removeprefix("http://"), tmp_path) as address:
         for coding, end in CODINGS.items():
             with client_of(address, **{"Accept-Encoding": coding}) as client:
@@ -44,7 +44,7 @@ def test_a_client_polls_and_follows(proxy: Proxy, tmp_path: Path) -> None:
                 wait = client.get(CHANGES, params={"since": since, "wait": "0.1"})
                 with client.stream("GET", "/api/v2/stream") as stream:
                     event = next(filter(None, stream.iter_bytes()))
-                unmet = client.get(LIST, headers={"If-Match": '"x"'})  # which may end the connection
+                unmet = client.get(LIST, headers={"If-Match": '"x"'})  # this answer may end the connection
 
             assert [(304, tag, b"")] * len(names) == [
                 (answer.status_code, answer.headers["etag"], answer.content) for answer in again
@@ -69,7 +69,7 @@ def test_a_client_polls_and_follows(proxy: Proxy, tmp_path: Path) -> None:
 
 @BOTH
 def test_clients_that_wait_side_by_side_have_the_list(proxy: Proxy, tmp_path: Path) -> None:
-    """Each follows the changes; what it has in the end is a list of the service, which is asked less."""
+    """A client that follows changes ends with a list of the service; the service gets fewer requests."""
     with (
         service(simulated(tmp_path, updates_per_s=5.0)) as running,
         proxy(running.base.removeprefix("http://"), tmp_path) as address,
@@ -109,12 +109,12 @@ def _followed(address: str) -> tuple[int, list[Any]]:
             for removed in changes["removed"]:
                 matches.pop(removed["id"], None)
             version, cursor = changes["version"], changes["cursor"]
-    return version, [matches[name] for name in sorted(matches)]  # as configured: alder, then birch
+    return version, [matches[name] for name in sorted(matches)]  # as configured: first alder, then birch
 
 
 @needs_nginx
 def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
-    """Page, lists, stream and 304 work there without any setting of the service."""
+    """Page, lists, stream and 304 work below a path without any setting of the service."""
     port = free_port()
     site = (
         f"server {{ listen 127.0.0.1:{port}; location /odds/ {{ proxy_pass http://127.0.0.1:PORT/;"

@@ -97,7 +97,7 @@ KICK_OFF = "2099-05-30T14:00:00Z"
 
 
 def test_three_kinds_of_source_make_one_board(tmp_path: Path) -> None:
-    """A file, an API and a stream, as shipped; each has its own price, and no credential is ever shown."""
+    """A file, an API and a stream, as shipped, have their own prices, and no credential is ever shown."""
     config, text = tmp_path / "accounts.toml", (ROOT / "config/live-accounts.toml").read_text("utf-8")
     odds = {"pinnacle": [listed("Alder", "Birch", (2.2, 3.4, 3.6))]}
     with stream_peer() as stream, http_peer() as rest:

@@ -29,7 +29,7 @@ HEAD = "25ea8f21c0ffee0025ea8f21c0ffee0025ea8f21"
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the wheel, and that which is made of the sdist, of a clone at the commit `HEAD`."""
+    """Return the wheel, and the wheel built from the sdist, of a clone at the commit `HEAD`."""
     sdist, wheel = built(tmp_path_factory.mktemp("built"), HEAD)
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(sdist) as archive:
@@ -41,11 +41,11 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def _alone(wheel: Path, folder: Path) -> list[str]:
-    """Return what runs the wheel with the locked packages, and nothing else that is installed here."""
+    """Return a command that runs the wheel with the locked packages, without other installed packages."""
     unpacked, packages = folder / "unpacked", folder / "packages"
     packages.mkdir()
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(unpacked)  # noqa: S202 - ours
+        archive.extractall(unpacked)  # noqa: S202 - a wheel of our own
     for name in locked(LOCKS["run"]):
         try:
             files = distribution(name).files or []
@@ -59,7 +59,7 @@ def _alone(wheel: Path, folder: Path) -> list[str]:
 
 
 def test_the_service_runs_outside_of_a_clone(packages: tuple[Path, Path], tmp_path: Path) -> None:
-    """It needs the wheel and the locked packages alone, and no variable; it has its pages and examples."""
+    """The service needs only the wheel and the locked packages, no variable; it has pages and examples."""
     alone, folder = _alone(packages[1], tmp_path), tmp_path / "elsewhere"
     folder.mkdir()
     done = [
@@ -94,8 +94,8 @@ def test_the_packages_are_complete(packages: tuple[Path, Path], tmp_path: Path) 
     assert direct == again
     assert set() == (wanted | {"web/py.typed", "actors/py.typed"}) - {*direct}
     assert [HEAD[:8].encode()] * 2 == [wheel.read(f"web/endpoints/{COMMIT}") for wheel in wheels]
-    assert [*NEEDS] == sorted(package for package, _ in needed)  # the client's, besides data frames
-    assert "the capabilities first" in described  # a link to a page that the wheel has not is plain text
+    assert [*NEEDS] == sorted(package for package, _ in needed)  # data frames need more packages
+    assert "the capabilities first" in described  # links to missing pages are plain text
 
 
 LINES = """

@@ -45,7 +45,7 @@ key = "program"
 """
 START = (datetime.now(UTC) + timedelta(days=2)).replace(hour=15, minute=0, second=0, microsecond=0)
 LATER = START + timedelta(days=38)
-ODDS = {"ba": (2.2, 3.6, 3.5), "bb": (2.1, 3.7, 3.8)}  # which agree, and are a surebet
+ODDS = {"ba": (2.2, 3.6, 3.5), "bb": (2.1, 3.7, 3.8)}  # the two agree, and make a surebet
 BY_ID = '[[must]]\nevents = ["ba:m", "bb:m"]\nreason = "r"\n'
 BY_NAMES = f'{BY_ID}home = ["Leeds", "Qzx"]\naway = ["Hull", "Vbn"]\nday = {START:%Y-%m-%d}\n'
 APART = (
@@ -93,7 +93,7 @@ def _running(folder: Path, links: str) -> Iterator[Service]:
 
 
 def _members(running: Service) -> list[list[str]]:
-    """Return the ids of the entries of each fixture, none before all is linked."""
+    """Return the ids of the entries of each fixture; none until all entries are linked."""
     found: Any = running.get("/api/v2/fixtures").json()
     return sorted([entry["id"] for entry in fixture["entries"]] for fixture in found.get("fixtures", ()))
 
@@ -106,7 +106,7 @@ def _surebets(running: Service, query: str = "") -> int:
 def test_no_surebet_outlives_the_match_that_was_linked_by_hand(
     tmp_path: Path, lists: Lists, links: str, fixtures: int
 ) -> None:
-    """An id is used again for a match 38 days later: by names it is not linked, by id it is doubted."""
+    """A match 38 days later reuses an id: a decision by names does not link it, one by id is doubted."""
     lists("ba", "Leeds", "Hull")
     lists("bb", "Qzx", "Vbn")
     with _running(tmp_path, links) as running:
@@ -121,7 +121,7 @@ def test_no_surebet_outlives_the_match_that_was_linked_by_hand(
 
 
 def test_what_is_kept_apart_stays_apart_under_another_id(tmp_path: Path, lists: Lists) -> None:
-    """A source rebuilds its list."""
+    """The decision holds when a source rebuilds its list with other ids."""
     lists("ba", "Leeds", "Hull")
     lists("bb", "Leeds", "Hull")
     with _running(tmp_path, APART) as running:
@@ -145,7 +145,7 @@ def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[objec
 def test_a_link_is_found_explained_and_decided(
     tmp_path: Path, lists: Lists, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither a broken file nor an emptied one drops the decision, and `/health` warns of them."""
+    """A broken or emptied file does not drop the decision, and `/health` warns of either."""
     file = tmp_path / "links.toml"
     lists("ba", "Derby", "Qpr")
     lists("bb", "Derby County", "Town", START + timedelta(days=1), like="ba")
@@ -198,7 +198,7 @@ def test_a_link_is_found_explained_and_decided(
 
 
 def _check_traces(there: list[str], absent: list[str], by_name: list[str]) -> None:
-    """Check that each is one short screen: an entry, an id that is none, and a team."""
+    """Check that each trace is one short screen: an entry, an id that does not exist, and a team."""
     assert max(map(len, (there, absent, by_name))) <= MAX_LINES
     assert max(len(line) for line in there + absent + by_name) <= MAX_WIDTH
     assert there[0].startswith("ba_m  Leeds v Hull")

@@ -1,4 +1,4 @@
-"""Schemathesis reads the contract of a real service by its URL, and asks what it allows and forbids."""
+"""Schemathesis reads the contract of a real service by its URL; its requests keep or break the contract."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ PROGRAM = Path(sys.executable).with_name("schemathesis")
 
 
 def test_nothing_contradicts_the_contract(tmp_path: Path) -> None:
-    """All checks, all paths but the stream, which never ends: no failure."""
+    """All checks pass on all paths except the stream, which never ends."""
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG.replace("{examples}", "100"))
     serve = ("serve", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-"""Record, kill, cut and replay, as an operator does it, with the real program."""
+"""Record, kill, cut the file short and replay it, as an operator does, with the real program."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _replayed(path: Path) -> Iterator[Service]:
 
 
 def _sheet(price: float) -> bytes:
-    """Return a file of 40 matches of both bookmakers, all at that price."""
+    """Return a file of 40 matches of both bookmakers, all at this price."""
     return (
         sheet("B365", *[(price, 3.5, 4.0)] * 40)
         .replace(b"B365H,B365D,B365A", b"B365H,B365D,B365A,BWH,BWD,BWA")
@@ -56,7 +56,7 @@ def _sheet(price: float) -> bytes:
 
 
 def test_a_killed_recorders_file_can_be_replayed(tmp_path: Path) -> None:
-    """Wherever it is cut, the replay shows the prices of its last whole payload, and that they are old."""
+    """Wherever the file ends, the replay shows the prices of its last whole payload, and calls them old."""
     prices, file, config = [2.1, 2.2, 2.3, 2.4], tmp_path / "out" / "feed.rec.zst", tmp_path / "feed.toml"
     with http_peer() as peer:
         config.write_text(CONFIG.format(url=peer.url(PATH)), "utf-8")

@@ -1,4 +1,4 @@
-"""SIGHUP to a real process: what of a configuration changes at once, and what is named instead."""
+"""SIGHUP to a real process: some keys of a configuration change at once, and the log names the others."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ requests_per_s = 50
 burst = 100
 trusted_proxies = ["127.0.0.1"]
 """
-ODDS = {"ba": (2.2, 3.6, 3.5), "bb": (2.1, 3.7, 3.8)}  # which agree, and are a surebet of 1.2 %
-TOKEN = "a-token-nobody-may-see"  # noqa: S105 - of this test
+ODDS = {"ba": (2.2, 3.6, 3.5), "bb": (2.1, 3.7, 3.8)}  # the two agree, and make a surebet of 1.2 %
+TOKEN = "a-token-nobody-may-see"  # noqa: S105 - used by this test alone
 ONE_MATCH = '[[must]]\nevents = ["ba:m", "bb:m"]\nreason = "r"\n'
 APART = ONE_MATCH.replace("must", "must_not")
 CLIENT = {"X-Forwarded-For": "198.51.100.7"}
@@ -191,7 +191,7 @@ def _running(folder: Path) -> Iterator[tuple[Service, str]]:
 
 
 def _hung_up(running: Service, event: str) -> dict[str, Any]:
-    """Have the service read again, and return its line."""
+    """Have the service read its configuration again, and return the log line about it."""
     before = len(running.events(event))
     running.process.send_signal(signal.SIGHUP)
     eventually(lambda: len(running.events(event)) > before, f"the log has {event}")
@@ -207,7 +207,7 @@ def _write(path: Path, text: str, change: Change) -> None:
 
 @pytest.mark.timeout(600)
 def test_what_can_change_does_and_the_rest_is_named(tmp_path: Path) -> None:
-    """Each change is made and taken back, in one process. Of many in a row the last file holds."""
+    """Each change is made and taken back, in one process. After many quick changes the last file holds."""
     path, links = tmp_path / "mine.toml", tmp_path / "links.toml"
     with _running(tmp_path) as (running, text):
         eventually(lambda: _surebets(running) == 1, "there is a surebet")

@@ -1,4 +1,4 @@
-"""The end of a process: in order after a signal, at once after a second one (faults.md, I); exit codes."""
+"""The end of a process: in order after one signal, immediately after two (faults.md, I); exit codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.time.waiting import DEADLINE_S, eventually
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 STREAMS, DRAIN_S, SMALL = 100, 5.0, 4096
-BUSY_S = 20.0  # more than the end takes after a drain, also on a machine with much other work
+BUSY_S = 20.0  # the end after a drain takes less, even on a busy machine
 PROGRAM = """
 [sources.own]
 kind = "program"
@@ -46,7 +46,7 @@ LISTS = ("/api/v2/odds", "/api/odds", "/api/odds?bookmaker=nobody", "/nothing", 
 
 
 def _asking(running: Service, stack: contextlib.ExitStack, sent: str, *, buffer: int = 0) -> socket.socket:
-    """Return a connection on which that was sent; it takes so few bytes at a time, if a buffer is given."""
+    """Return a connection on which `sent` was sent; with `buffer` it receives few bytes at a time."""
     connection = stack.enter_context(socket.socket())
     if buffer:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -61,7 +61,7 @@ def _request(path: str) -> str:
 
 
 def _own(config: Path) -> Path:
-    """Add a program as a source to a configuration, and return the program."""
+    """Add a program as a source of the service to a configuration, and return the program."""
     script = config.with_name("program.py")
     script.write_text(f"{PRELUDE}\nlisted(item())\ntime.sleep(1000)", "utf-8")
     text = config.read_text("utf-8") + PROGRAM.format(python=sys.executable, script=script)
@@ -76,10 +76,10 @@ def test_a_signal_under_load_fails_no_request(
     capfd: pytest.CaptureFixture[str],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """100 streams are open, and clients on kept and new connections ask, when it comes (faults.md, I1).
+    """A signal comes while 100 streams are open and clients use kept and new connections (faults.md, I1).
 
-    Nobody is sent there any more, each answer ends its connection, and clients that ask nothing, or half a
-    request, delay nothing. Its programs end with it.
+    From then on readiness is 503, each answer ends its connection, and clients that ask nothing, or half a
+    request, delay nothing. The programs of the service end with it.
     """
     config = simulated(tmp_path, drain_s=DRAIN_S, matches=200, server="max_streams = 200")
     script = _own(config)
@@ -117,7 +117,7 @@ def test_a_signal_under_load_fails_no_request(
     )
     ends = {answer.headers.get("connection") for answer in (*during, not_modified)}
     assert ({None}, {"close"}) == (before, ends)
-    assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
+    assert told >= 0.9 * STREAMS  # on a busy machine some streams do not end within the drain
     assert CLIENTS == len([outcome for outcome in outcomes if outcome[1]])
     assert DRAIN_S <= took_s < DRAIN_S + BUSY_S
     assert [] == processes_with(str(script))
@@ -129,7 +129,7 @@ def test_a_signal_under_load_fails_no_request(
 def test_a_second_signal_ends_the_process_at_once(
     tmp_path: Path, number: signal.Signals, second: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With 128 and the signal's number, although a stream is open and the drain has a minute left (I4)."""
+    """The exit code is 128 and the signal's number, despite an open stream and a minute of drain (I4)."""
     with service(simulated(tmp_path, drain_s=60)) as running, contextlib.ExitStack() as stack:
         running.wait_ready()
         _asking(running, stack, _request("/api/v2/stream"))
@@ -154,7 +154,7 @@ def test_a_signal_right_after_the_start_is_handled(
 
 
 def test_a_program_does_not_outlive_a_killed_service(tmp_path: Path) -> None:
-    """The service has no time to end it."""
+    """The program ends although the killed service has no time to end it."""
     script = _own(config := simulated(tmp_path))
     with service(config) as running:
         eventually(lambda: running.has("live", "mine"), "the program is shown")
@@ -164,7 +164,7 @@ def test_a_program_does_not_outlive_a_killed_service(tmp_path: Path) -> None:
 
 
 def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
-    """They read nothing of a list; the end comes soon after the drain, with the archive closed."""
+    """They read nothing of a list; the service ends soon after the drain, with the archive closed."""
     config = simulated(tmp_path, drain_s=DRAIN_S, matches=5_000, updates_per_s=100.0)
     archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
     config.write_text(config.read_text("utf-8") + archive, "utf-8")
@@ -181,7 +181,7 @@ def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
         (gap,) = running.get("/api/v2/archive").json()["gaps"]
 
     assert (0, "stopped") == (code, gap["reason"])
-    assert max(got) < 1_000_000  # less than the list, so sending was really blocked
+    assert max(got) < 1_000_000  # less than the list: the service could not send it all
 
 
 def _left_over(connection: socket.socket) -> bytes:
@@ -202,7 +202,7 @@ def _left_over(connection: socket.socket) -> bytes:
     ],
 )
 def test_what_cannot_start_says_why_in_a_line(tmp_path: Path, arguments: str, code: int, why: str) -> None:
-    """Its exit code says of what kind it is; the log has begun by then."""
+    """The exit code says which kind of error it is; the log has begun by then."""
     config, file = simulated(tmp_path), tmp_path / "some.csv"
     file.write_bytes(b"Div,Date\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -230,7 +230,7 @@ def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
 
 
 def test_output_that_nobody_takes_is_no_traceback() -> None:
-    """A reader that has gone, as `head`, is no error; a full disk is told in a line."""
+    """A reader that has gone, such as `head`, is no error; a full disk is reported in a line."""
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as gone, Path("/dev/full").open("wb") as full:
@@ -252,7 +252,7 @@ def test_output_that_nobody_takes_is_no_traceback() -> None:
 
 
 def test_ctrl_c_ends_a_command_that_runs_with_a_line() -> None:
-    """Also while it waits for a program."""
+    """Ctrl+C also ends a command that waits for a program."""
     waiting = "echo I! begun >&2; exec sleep 60"
     command = [sys.executable, "-m", "web", "check-program", "--for", "60s", "--", "/bin/sh", "-c", waiting]
     with subprocess.Popen(
@@ -269,12 +269,12 @@ def test_ctrl_c_ends_a_command_that_runs_with_a_line() -> None:
 
 @pytest.mark.parametrize("has_second", [False, True])
 def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path, *, has_second: bool) -> None:
-    """Requests are answered, a signal ends the process in order, and a second one at once (J4)."""
+    """Requests are answered, a signal ends the process in order, and a second signal immediately (J4)."""
     with (
         small_pipe() as (_, writing),
         logging_to(tmp_path, writing, drain_s=60.0 * has_second) as running,
     ):
-        statuses = {running.get("/health/live").status_code for _ in range(100)}  # 200 bytes of log each
+        statuses = {running.get("/health/live").status_code for _ in range(100)}  # each logs 200 bytes
         running.process.send_signal(signal.SIGTERM)
         if has_second:
             eventually(lambda: running.get("/health/ready").status_code == 503, "it is stopping")
@@ -286,7 +286,7 @@ def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path, *, has_second: bo
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "| head -1"])
 def test_a_log_that_cannot_be_written_costs_only_its_lines(tmp_path: Path, redirection: str) -> None:
-    """Nothing is said about it on standard error; lines that could not be written are counted (J4)."""
+    """Standard error says nothing about the log; lines that could not be written are counted (J4)."""
     is_gone = redirection == "| head -1"
     reading, writing = os.pipe()
     output, shell = (writing, "") if is_gone else (subprocess.DEVNULL, redirection)
@@ -323,7 +323,7 @@ _thread.start_new_thread = refuse
 def test_without_threads_it_starts_and_ends(
     tmp_path: Path, command: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A tight limit of processes: it serves, says that nothing watches its loop, and ends in order."""
+    """With a tight limit of processes it serves, says that nothing watches its loop, and ends in order."""
     (tmp_path / "sitecustomize.py").write_text(NO_THREADS, "utf-8")
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
     out = str(tmp_path / "out")
@@ -345,7 +345,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def test_with_few_descriptors_it_takes_fewer_clients(tmp_path: Path) -> None:
-    """600 idle clients come; probes are answered meanwhile, and one line says what is lower."""
+    """600 idle clients come; probes are answered meanwhile, and one log line names the lower limit."""
     serve = (sys.executable, "-m", "web", "serve", "--config", str(simulated(tmp_path)))
     command = [sys.executable, "-c", LIMITED, *serve, "--bind", "127.0.0.1:0"]
     with started(command, ROOT) as running, contextlib.ExitStack() as stack:

@@ -54,7 +54,7 @@ def _code(name: str, pattern: str) -> str:
 
 
 def _watch(base: str, told: list[Any]) -> None:
-    """Run the client of docs/api.md until it tells of a move."""
+    """Run the client of docs/api.md until it reports a move."""
     names: dict[str, Any] = {}
     exec(_code("docs/api.md", r"```python\n(import json.*?)\nfor fixture, entry"), names)  # noqa: S102 - ours
     told.append(next(names["moves"](f"{base}/api/v2", "eng.1")))
@@ -64,14 +64,14 @@ def _read(following: subprocess.Popen[str], told: list[str]) -> None:
     assert following.stdout is not None
     with following.stdout:
         for line in following.stdout:
-            told.append(line.rstrip())  # noqa: PERF401 - the test reads it meanwhile
+            told.append(line.rstrip())  # noqa: PERF401 - the test reads the list meanwhile
 
 
 @pytest.mark.timeout(600)
 def test_documented_clients_tell_of_no_move_that_was_none(tmp_path: Path, folders: list[str]) -> None:
-    """Over three kills, and a bookmaker that goes and comes back; then of the one that was.
+    """Three kills and a bookmaker that goes and comes back are no moves; one real move is reported.
 
-    README's program has nothing but the client's wheel and what that needs; it tells of each outage.
+    README's program runs with only the client's wheel and its dependencies; it reports each outage.
     """
     by_recipe, told = list[Any](), list[str]()
     with http_peer() as peer, contextlib.ExitStack() as followers:
@@ -104,7 +104,7 @@ def test_documented_clients_tell_of_no_move_that_was_none(tmp_path: Path, folder
 def _followed(
     running: Service, folders: list[str], by_recipe: list[Any], told: list[str]
 ) -> Iterator[threading.Thread]:
-    """Run both clients; yield the thread of the one that ends with the first move."""
+    """Run both clients; yield the thread of the client that ends with the first move."""
     watching = threading.Thread(target=_watch, args=(running.base, by_recipe), daemon=True)
     watching.start()
     code = _code("README.md", r"```python\n(.*?)```").replace(":8000", f":{running.address[1]}")

@@ -13,13 +13,13 @@ from tests.support.time.virtual import backend_of
 
 @pytest.fixture
 def anyio_backend(request: pytest.FixtureRequest) -> object:
-    """Run asynchronous tests on a loop that jumps to its next timer, but those marked `real_time`."""
+    """Run asynchronous tests on a loop that jumps to its next timer, except those marked `real_time`."""
     return backend_of(request)
 
 
 @pytest.fixture
 def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Return what keeps a text for the table of `scripts/reliability`."""
+    """Return a function that keeps a text for the table of `scripts/reliability`."""
     return lambda text: record_property("figure", text)
 
 

@@ -1,4 +1,4 @@
-"""The mutants of scripts/mutants fit the code; whether their tests find them is shown by running it."""
+"""The mutants of scripts/mutants fit the code; only a run of that script shows that tests find them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.support.source_code import ROOT
 
 
 def test_every_mutant_fits() -> None:
-    """Its text occurs once in its file, the result is other Python, and its test exists."""
+    """The text of each occurs once in its file, the result is other Python, and its test exists."""
     listed = mutants()
 
     assert len(listed) == len({mutant.name for mutant in listed})

@@ -14,7 +14,7 @@ TABLE: dict[str, Any] = tomllib.loads((ROOT / "tests/faults/rows.toml").read_tex
 
 
 def test_every_row_has_a_test_or_a_reason() -> None:
-    """And nothing else has: a new fault is shown, or it is said why not."""
+    """No other row has either: a new fault needs a test, or a reason why it has none."""
     ids = sorted(row[0] for row in rows(document("docs/faults.md")))
 
     assert ids == sorted([*TABLE["tests"], *TABLE["reasons"]])
@@ -28,7 +28,7 @@ def test_the_document_names_the_tests() -> None:
 
 
 def test_every_test_of_a_row_exists() -> None:
-    """Each is a file, or a function of it."""
+    """Each named test is a file, or a function in it."""
     missing = set()
     for test in TABLE["tests"].values():
         file, _, function = test.partition("[")[0].partition("::")

@@ -73,7 +73,7 @@ async def _refused(site: Site, data: bytes) -> tuple[int, str]:
 
 @QUIET
 async def test_f5_a_long_target_is_414(site: Site, figure: Figure) -> None:
-    """Of 3, 40 or 200 kB, in the path or in the query, however it is cut."""
+    """Targets of 3, 40 or 200 kB, in the path or in the query, are refused in pieces of any size."""
     targets = [start + b"a" * size for size in (3_000, 40_000, 200_000) for start in (b"/", b"/api/odds?")]
     found = [await _refused(site, b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % target) for target in targets]
 
@@ -83,7 +83,7 @@ async def test_f5_a_long_target_is_414(site: Site, figure: Figure) -> None:
 
 @QUIET
 async def test_f6_a_large_head_is_431(site: Site, figure: Figure) -> None:
-    """40 kB of headers in one line or in many, 1,200 headers, however they are cut."""
+    """40 kB of headers in one line or in many, and 1,200 headers, are refused in pieces of any size."""
     fields = (b"A: " + b"a" * 40_000 + b"\r\n", b"A: %b\r\n" % (b"a" * 400) * 100, b"a: b\r\n" * 1_200)
     found = [await _refused(site, b"GET / HTTP/1.1\r\nHost: x\r\n" + field + b"\r\n") for field in fields]
 
@@ -93,7 +93,7 @@ async def test_f6_a_large_head_is_431(site: Site, figure: Figure) -> None:
 
 @QUIET
 async def test_f7_a_smuggled_request_is_not_answered(site: Site, figure: Figure) -> None:
-    """One answer for each attack, and the end of the connection; `exchange` reads to the end."""
+    """Each attack gets one answer, and the connection ends; `exchange` reads to that end."""
     seen, attacks = Counter[bytes](), 0
     for name, rest in SMUGGLING.items():
         for method in (b"GET", b"POST"):
@@ -117,7 +117,7 @@ async def test_h1_a_stream_may_be_cut_anywhere(
 ) -> None:
     """A client that resumes gets exactly what it missed: no gap, no repeat, never a reset.
 
-    With `--whole` for ten times as many cuts.
+    With `--whole` there are ten times as many cuts.
     """
     cuts *= 10 if is_whole else 1
 
@@ -131,7 +131,7 @@ async def test_h1_a_stream_may_be_cut_anywhere(
 @pytest.mark.long
 @pytest.mark.timeout(300)
 async def test_h9_who_leaves_leaves_nothing_behind(empty: Site, figure: Figure, *, is_whole: bool) -> None:
-    """At whatever moment 3,000 clients leave, with `--whole` 10,000, all tasks and descriptors are gone."""
+    """3,000 clients (10,000 with `--whole`) leave at any moment; their tasks and descriptors go as well."""
     connects = 10_000 if is_whole else 3_000
 
     left = await leftovers(empty, connects)
@@ -141,7 +141,7 @@ async def test_h9_who_leaves_leaves_nothing_behind(empty: Site, figure: Figure, 
 
 
 async def test_k4_an_exception_in_a_handler_shows_its_id_only(figure: Figure) -> None:
-    """On each path, whichever layer answers: 500, and one line with the stack under the same id."""
+    """On each path and in each layer the answer is 500, and one log line has the stack under its id."""
     asked = right = 0
     of_quart = ("/api/v2/fixtures/x", "/monitor/links/x", "/monitor/links/x/y", "/monitor/fixtures/x")
     async with open_site(Broken()) as site:

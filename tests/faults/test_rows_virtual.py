@@ -54,11 +54,11 @@ async def test_c14_finished_matches_that_stay_listed(figure: Figure) -> None:
     async with running(service):
         await pass_to(anyio.current_time() + 5)
         for step in range(5 * 24):
-            start = datetime.fromtimestamp(service.clock.now().wall + 4800, UTC)  # polled in an hour
+            start = datetime.fromtimestamp(service.clock.now().wall + 4800, UTC)  # the next poll is then
             rows += [_row(f"m{step}-{number}", start) for number in range(2)]
             await service.polled("alder", events(*rows))
             sizes.append(len(service.entries("alder")))
-            service.webs["alder"].requests.clear()  # what the test itself keeps
+            service.webs["alder"].requests.clear()  # memory that the test itself would keep
             service.published.clear()
             if step in {40, 119}:
                 gc.collect()

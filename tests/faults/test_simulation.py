@@ -35,7 +35,7 @@ def test_equal_seeds_give_equal_logs(*, is_long: bool) -> None:
 def test_nothing_wrong_is_shown_whatever_fails(
     first: int, figure: Callable[[str], None], *, is_whole: bool
 ) -> None:
-    """For a day and four quarters of one, with `--whole` five days, all rules hold; everything happens."""
+    """For a day and four quarters of a day, with `--whole` five days, all rules hold; each event occurs."""
     others_h = DAY_H if is_whole else QUARTER_H
     seen: Counter[str] = Counter()
     for seed in range(first, first + BLOCK):

@@ -101,7 +101,7 @@ class Crowd:
         until = time.monotonic() + seconds
         while True:
             ready = self._selector.select(min(max(until - time.monotonic(), 0.0), RETRY_S / 4))
-            self._read_stream()  # first, so that the time of a version is known before its clients
+            self._read_stream()  # the stream gives a version's time before clients get it
             for key, _ in ready:
                 if key.data is not None:
                     self._read(key.data)

@@ -1,4 +1,4 @@
-"""Runs wrk, a load generator in C; one in Python would mostly measure itself."""
+"""Runs wrk, a load generator in C; a generator in Python would mostly measure itself."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ POLL_S = 0.1
 """The interval of the polls: with a new match in each body there are ten new events a second."""
 
 WORLD, LISTED = 1_000, 300
-NUMBERS = 999  # of prices, in the decimals after the second
+NUMBERS = 999  # numbers of prices, in the decimals after the second
 LONDON = ZoneInfo("Europe/London")
 HEADER = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
 CONFIG = """
@@ -35,7 +35,7 @@ key = "B365"
 
 
 class Feed:
-    """300 matches of the simulated world at a time; `sent` has the first time of each home price."""
+    """300 matches of the simulated world at a time; `sent` has when each home price was first sent."""
 
     def __init__(self) -> None:
         self.sent: dict[float, float] = {}

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextlib.contextmanager
 def site(bodies: Mapping[str, Iterator[bytes]]) -> Iterator[str]:
-    """Serve bodies by path, those of each path in turn. Yield the address."""
+    """Serve bodies by path: each request gets the next body of its path. Yield the address."""
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # keeps connections, as sites do
+        protocol_version = "HTTP/1.1"  # connections are kept, as sites do
 
         def do_GET(self) -> None:
             body = next(bodies[self.path.partition("?")[0]])

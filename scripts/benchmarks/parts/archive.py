@@ -71,7 +71,7 @@ def run(report: Report) -> None:
 
 @contextlib.contextmanager
 def _two(folder: Path, *, is_small: bool) -> Iterator[dict[str, Served]]:
-    """Run a service without an archive and one with, full of linked entries; both are suspended."""
+    """Run a service without an archive and one with an archive, full of linked entries; suspend both."""
     text = SCALE.read_text(encoding="utf-8")
     for old, new in FEWER if is_small else ():
         text = text.replace(old, new)
@@ -92,7 +92,7 @@ def _two(folder: Path, *, is_small: bool) -> Iterator[dict[str, Served]]:
 
 
 def _wait_for_links(served: Served) -> None:
-    """Wait until most entries are linked, and stay so. Raises: TimeoutError."""
+    """Wait until most entries are linked, and their number is stable. Raises: TimeoutError."""
     began = since = time.monotonic()
     before = 0
     while (now := time.monotonic()) - since < STABLE_S:

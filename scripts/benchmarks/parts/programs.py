@@ -1,4 +1,4 @@
-"""A program as a source: lines a second until the last is on the board, and the cost of a line.
+"""A program as a source: lines a second until the last line is on the board, and the cost of a line.
 
 The program is a process of its own, on another core than the service. It prints a list, and then lines that
 each change the prices of a match: as fast as it may, or at a steady pace.

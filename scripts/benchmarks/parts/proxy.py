@@ -40,7 +40,7 @@ updates_per_s = 5.0
 
 
 def run(report: Report) -> None:
-    """Print requests a second of each proxy, of the static file, and of the service behind; then ages."""
+    """Print requests a second of each proxy, of the static file, and of the service itself; then ages."""
     if not wrk.is_there() or not shutil.which("nginx"):
         report.paragraph("Not measured: wrk or nginx is missing (Debian: `apt-get install wrk nginx`).")
         return

@@ -154,7 +154,7 @@ async def _changes(bodies: ListBodies, runs: int, count: int) -> Costs:
         began = cpu_now_s()
         bodies.snapshot = _changed(bodies.snapshot, changes)
         costs.commits.append((cpu_now_s() - began) * 1e3)
-        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # includes the JSON
+        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # this includes making the JSON
         costs.plain.append(await _ms(bodies.prepare))
     return costs
 
@@ -189,7 +189,7 @@ def _whole(base: Snapshot) -> bytes:
 @contextlib.contextmanager
 def _chunks_of(size: int) -> Iterator[None]:
     """Let the board use chunks of this size within the block."""
-    before = chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE  # noqa: SLF001 - they follow from the size
+    before = chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE  # noqa: SLF001 - two depend on the size
     try:
         chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE = size, size * 3 // 2, size // 4  # noqa: SLF001
         yield

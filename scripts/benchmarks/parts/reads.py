@@ -187,7 +187,7 @@ def _peer(name: str, served: Served, path: str = PATH) -> Peer:
 
 
 def _asked(path: str) -> Asked:
-    """Return the requests for a path without 304."""
+    """Return the requests for a path that do not lead to a 304."""
     return {"identity": (path, {}), "gzip": (path, {"Accept-Encoding": "gzip"})}
 
 

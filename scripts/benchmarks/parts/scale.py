@@ -45,7 +45,7 @@ def run(report: Report) -> None:
 
 
 def run_markets(report: Report) -> None:
-    """Print the same with six markets per entry."""
+    """Print the same table with six markets per entry."""
     _report(report, FILE.read_text(encoding="utf-8").replace(*MARKETS), "60 ms")
 
 
@@ -104,7 +104,7 @@ def _linked(served: Served, began: float) -> float:
             raise TimeoutError(f"not all was linked within {WITHIN_S:.0f} s")
         monitor = json.loads(get(served.url, "/monitor", {})[2])
         matches = {bookmaker["id"]: bookmaker["matches"] for bookmaker in monitor["bookmakers"]}
-        # Matches of the feed are from another world; some 2 % of the others have no kick-off: alone.
+        # The feed's matches are from another world; about 2 % of the others have no kick-off, so no link.
         count = monitor["fixtures"]["fixtures"] - matches.pop("feed")
         is_linked = all(matches.values()) and count < 0.06 * sum(matches.values())
         if not is_linked or abs(count - before) > max(before * 0.02, FEW):

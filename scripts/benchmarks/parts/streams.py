@@ -1,7 +1,7 @@
 """Streams: latency from a commit to the frame at each client, and the cost of a client, slow ones included.
 
-The service runs as shipped on simulated odds, with some ten commits a second. The time of a commit is that
-of its log line. All clients are one loop of plain sockets on the other core, so that the figures contain
+The service runs as shipped on simulated odds, with about ten commits a second. The time of a commit is that
+of its log line. All clients are one loop of plain sockets on the other core, so that figures contain
 as little as possible of the clients' own work.
 """
 
@@ -77,7 +77,7 @@ def _row(clients: int, slow: int, seconds: float, coding: str) -> list[str]:
 
 
 class Clients:
-    """Clients of the stream; `events` has those received since `begin`, as (version, Unix time).
+    """Clients of the stream; `events` has the events since `begin`, as (version, Unix time).
 
     `received` are the bytes since then.
     """
@@ -103,7 +103,7 @@ class Clients:
         self.merged, self.received, self.began_at = 0, 0, time.time()
 
     def listen(self, seconds: float) -> None:
-        """Read events for that many seconds; 0 reads what has already arrived."""
+        """Read events for `seconds` seconds; 0 reads events that have already arrived."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 or seconds == 0:
             for key, _ in self._selector.select(left if seconds else 0):
@@ -130,7 +130,7 @@ class Clients:
 
 
 class _Inflating:
-    """Decompresses what one client receives, whose chunks are cut as they come."""
+    """Decompresses the bytes that one client receives, whose chunks may be cut anywhere."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(31)
@@ -171,7 +171,7 @@ class Service:
         return (int(fields[11]) + int(fields[12])) * TICK_S
 
     def busy_over(self, seconds: float) -> float:
-        """Return the share of a core used during that many seconds."""
+        """Return the share of a core used during `seconds` seconds."""
         before = self.cpu_s()
         time.sleep(seconds)
         return (self.cpu_s() - before) / seconds

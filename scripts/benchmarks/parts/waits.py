@@ -1,7 +1,7 @@
 """Waits: clients that wait for changes of one list, at the service itself, behind nginx and behind Varnish.
 
 The service runs as shipped on simulated odds, with about a commit a second; proxy and service share a core.
-The time of a commit is that at which its event comes on a stream of the service itself.
+The time of a commit is the time when its event comes on a stream of the service itself.
 """
 
 from __future__ import annotations
