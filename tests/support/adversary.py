@@ -1,7 +1,7 @@
 """Pairs of two matches that look like one, made of the shipped tables of clubs, leagues and marks.
 
-A case has a match of one source, another match of a second source that looks like it, and perhaps the true
-partner, of the second source or of a third. Kick-offs are those that two such matches can have.
+A case has a match of one source, another match of a second source that looks like the first, and perhaps a
+true partner of the first, from the second or a third source. Kick-offs are possible for two such matches.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Clubs = dict[str, list[list[str]]]
 
 
 class Game(Struct, frozen=True):
-    """A match: the spellings of both teams, and what a label says of its league besides the country.
+    """A match: the spellings of both teams, and the label of its league without the country.
 
     `mark` is formatted with each name; `is_told_by_league` if only the label tells it from the other match.
     """
@@ -50,7 +50,7 @@ class Game(Struct, frozen=True):
     is_told_by_league: bool = False
 
     def listed(self, random: Random, source: str, match_id: str, *, says_country: bool = False) -> Event:
-        """Return it as a source may list it: any spelling, a label with its country, without, or none.
+        """Return the match as a source may list it: in any spelling; with a long, a short or no label.
 
         With `says_country` the label has it.
         """
@@ -66,17 +66,17 @@ class Game(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """The events of a case; that of source b with the id `other` is another match than the rest."""
+    """The events of a case; the event of source b with the id `other` is another match than the others."""
 
     kind: str
     events: tuple[Event, ...]
 
 
 class Judged(Struct, frozen=True):
-    """What a linker made of a case.
+    """The result of a linker for a case.
 
-    `is_wrong` if it linked the other match, `is_sure` if a surebet may rest on that; `is_found` if it
-    linked the true partner, None if that is not listed.
+    `is_wrong` if it linked the other match, `is_sure` if a surebet may rest on this link; `is_found` if it
+    linked the true partner, None if the true partner is not listed.
     """
 
     case: Case
@@ -94,7 +94,7 @@ class Judged(Struct, frozen=True):
 
 
 def judged(case: Case) -> Judged:
-    """Return what a linker makes of a case."""
+    """Return the result of a linker for a case."""
     groups = run_now(Matcher(Overrides()).update(case.events)).groups
     certain = {str(member.key): member.certainty for group in groups for member in group}
     partner = [str(shown.key) for shown in case.events[2:]]
@@ -116,7 +116,7 @@ def pair_of(random: Random) -> tuple[str, Game, Game]:
 
 
 def games_of(pair: Lookalike) -> tuple[Game, Game]:
-    """Return the matches of a lookalike, which have each one spelling and one label."""
+    """Return the matches of a lookalike; each match has one spelling and one label."""
     first, other = (
         Game(
             "",
@@ -132,7 +132,7 @@ def games_of(pair: Lookalike) -> tuple[Game, Game]:
 
 
 def _lookalikes(random: Random) -> tuple[Game, Game]:
-    """Other marks, namesakes, friendlies, other markets, made without a look at the linker."""
+    """Other marks, namesakes, friendlies, other markets: all are made independently of the linker."""
     pair = lookalike(random)
     return _lookalikes(random) if pair.may_be_linked else games_of(pair)
 
@@ -148,14 +148,14 @@ def case_of(random: Random) -> Case:
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, list[str]]:
-    """Return names and labels by hand, written without a look at the tables."""
+    """Return names and labels written by hand, without a look at the tables."""
     lines = (SPELLINGS / "adversary.tsv").read_text("utf-8").splitlines()[1:]
     return {kind: texts.split("|") for kind, _, texts in (line.partition("\t") for line in lines)}
 
 
 @lru_cache(maxsize=1)
 def _clubs() -> Clubs:
-    """Return the spellings of each club by country, without those that name several clubs there."""
+    """Return the spellings of each club by country, without spellings that name several clubs there."""
     found: Clubs = {}
     for country, clubs in clubs_by_country().items():
         named = [
@@ -173,7 +173,7 @@ def _clubs() -> Clubs:
 
 @lru_cache(maxsize=1)
 def _leagues() -> dict[str, list[str]]:
-    """Return the names of competitions by country, one of each, of first teams."""
+    """Return the names of competitions of first teams by country, one name of each competition."""
     found: dict[str, list[str]] = defaultdict(list)
     for _, country, *labels, others in rows("leagues_seed.tsv"):
         names = [name.lstrip("=") for name in (labels[0], *others.split("|")) if name]
@@ -203,14 +203,14 @@ def _by_word() -> dict[str, dict[str, list[list[str]]]]:
 
 
 def _like(random: Random, country: str, *clubs: list[str]) -> list[str]:
-    """Return another club of a country, if there is such with a word of the first of these."""
+    """Return another club of a country, if possible with a word of the first of `clubs`."""
     words = sorted({word for name in clubs[0] for word in parse(name).words})
     alike = [club for word in words for club in _by_word()[country].get(word, []) if club not in clubs]
     return random.choice(alike or [club for club in _clubs()[country] if club not in clubs])
 
 
 def _crossed(random: Random) -> tuple[Game, Game]:
-    """Home and away are the other way round: derbies, whose names resemble each other, above all."""
+    """Home and away are the other way round, mostly in derbies, whose names resemble each other."""
     game = _game(random)
     game = replace(game, away=_like(random, game.country, game.home))
     late = random.choice((0, 0, 0, 300, DAY, 3 * DAY))
@@ -241,13 +241,13 @@ _BY_HAND = ("{} U19", "{} U-21", "{} Under 23", "{} Sub 20", "Jong {}", "{}-2", 
 
 
 def _other_class(random: Random) -> tuple[Game, Game]:
-    """Women, youth, reserves, simulated, other markets: marked in names or in the label alone."""
+    """Women, youth, reserves, simulated, other markets: names or only the label have a mark."""
     game = _game(random)
     start = SATURDAY + random.choice(_MOMENTS)
     chance = random.random()
     if chance < 0.1:
         return game, replace(game, mark=random.choice(_BY_HAND), start=start)
-    if chance < 0.2:  # one team alone, as in cups that reserves play in
+    if chance < 0.2:  # one team alone has a mark, as in cups with reserve teams
         mark = random.choice(_BY_HAND)
         return game, replace(game, home=[mark.format(name) for name in game.home], start=start)
     if chance < 0.5:
@@ -278,7 +278,7 @@ def _namesakes() -> list[tuple[tuple[str, str], list[str]]]:
 
 
 def _of_two_countries(random: Random) -> tuple[Game, Game]:
-    """Both teams have namesakes in another country, or the home team alone, and the others a word."""
+    """Both teams, or the home team alone, have namesakes abroad; away teams then have a word in common."""
     countries, names = random.choice(_namesakes())
     home, away = random.sample(names, 2)
     a, b = random.sample(countries, 2)
@@ -307,7 +307,7 @@ def _two_competitions(random: Random) -> tuple[Game, Game]:
 
 
 def _placeholders(random: Random) -> tuple[Game, Game]:
-    """Who plays is not known yet: it may be this team, or another."""
+    """The names of the teams are not known yet: a placeholder may be this team, or another team."""
     game = _game(random)
     third = random.choice(random.choice(_clubs()[game.country]))
 
@@ -319,7 +319,7 @@ def _placeholders(random: Random) -> tuple[Game, Game]:
 
 
 def _two_placeholders(random: Random) -> tuple[Game, Game]:
-    """Nobody is known of either match; they are in cups of two countries."""
+    """No team of either match is known; the matches are in cups of two countries."""
     home, away = random.choice(_texts()["two placeholders"]).split(" v ")
     a, b = random.sample([*_clubs()], 2)
     cup = random.choice(_CUPS)
@@ -334,7 +334,7 @@ def _boosted(random: Random) -> tuple[Game, Game]:
 
 
 def _nations(random: Random) -> tuple[Game, Game]:
-    """Countries, crossed, or of another class."""
+    """Matches of nations: of other countries, with home and away crossed, or of another class."""
     names = sorted({country.replace("-", " ").title() for country, *_ in rows("countries.tsv")})
     home, away = random.sample([name for name in names if country_of(parse(name))], 2)
     game = Game("", [home], [away], random.choice(("World Cup", "Friendlies", "Nations League")))

@@ -39,7 +39,7 @@ _LINKING = re.compile(r"status of 503 .*/api/v2/fixtures\)$")
 
 
 def row_of(page: Page, home: str) -> Locator:
-    """Return the row of the match of this home team."""
+    """Return the row of the match with this home team."""
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
 
 
@@ -52,7 +52,7 @@ def homes(page: Page) -> Locator:
 class Complaints:
     """Errors that the browser reported; a test removes those that it causes on purpose.
 
-    Right after a start the list of fixtures may be 503, until all that was delivered is linked.
+    Right after a start the list of fixtures may be 503, until all delivered matches are linked.
     """
 
     said: list[str] = field(default_factory=list)

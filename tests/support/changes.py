@@ -1,4 +1,4 @@
-"""Which folders of the repository changed, as Git tells it: for the tests that CI draws."""
+"""The changed folders of the repository, as Git reports them, for the tests that CI draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Changes(Struct, frozen=True):
 
 
 def changes(root: Path) -> Changes:
-    """Return what differs from the newest commit on the default branch, committed or not.
+    """Return the differences from the newest commit on the default branch, committed or not.
 
     On that commit itself, the previous one takes its place. Files that Git neither knows nor ignores
     count as changed. Raises nothing: without Git or without history nothing has changed.
@@ -43,7 +43,7 @@ def changes(root: Path) -> Changes:
 
 
 def folders_of(root: Path, files: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders of these files, sorted; for one that is gone, the nearest around it."""
+    """Return the folders of these files, sorted; for a missing folder, the nearest folder around it."""
     return tuple(sorted({_there(root, PurePosixPath(file).parent) for file in files}))
 
 
@@ -66,7 +66,7 @@ def _default_branch(root: Path, head: str) -> str | None:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Return what Git prints; None if it fails, takes too long or is not there."""
-    # Of a hook that runs the tests, the variables would name another repository.
+    # The variables of a Git hook that runs the tests would name another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
     try:

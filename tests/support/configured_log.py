@@ -15,7 +15,7 @@ from actors.monitoring.log_events import LogStatus
 
 @contextmanager
 def configured(stream: TextIO, secrets: tuple[str, ...] = ()) -> Iterator[LogStatus]:
-    """Log to `stream` within the block, without secrets, and write what is left at its end."""
+    """Log to `stream` within the block, without secrets, and write the remaining lines at its end."""
     configuration, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

@@ -1,4 +1,4 @@
-"""Which long tests CI runs: one part of six, by the day, and those of folders that changed."""
+"""The long tests that CI runs: one part of six, by the day, and the tests of folders that changed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Draw(Struct, frozen=True):
     def of(cls, day: str, folders: str) -> Self:
         """Return the draw of "today" (in UTC) or a date as 2026-11-29, with folders between commas.
 
-        Raises: ValueError if it is no date, or one of the folders is not there.
+        Raises: ValueError if the date is wrong, or one of the folders is not there.
         """
         names = sorted({name for name in folders.split(",") if name})
         if absent := [name for name in names if not (ROOT / name).is_dir()]:
@@ -62,18 +62,18 @@ class Draw(Struct, frozen=True):
 
     @property
     def part(self) -> int:
-        """The part of that day, from 0: each in turn, so that six days in a row have all parts."""
+        """The part of the day, from 0: each part in turn, so that six days in a row have all parts."""
         return self.day.toordinal() % PARTS
 
     def reason(self, node_id: str) -> str:
-        """Return why the draw has a test; "" if it has not."""
+        """Return the reason why the draw includes a test; "" if the draw does not include it."""
         if part_of(node_id) == self.part:
             return f"of part {self.part + 1} of {PARTS}"
         folder = str(PurePosixPath(node_id.partition("::")[0]).parent)
         return OF_FOLDERS if any(folder in covering(changed) for changed in self.folders) else ""
 
     def told(self, against: str) -> str:
-        """Return a line that says what is drawn, and against which commit the folders changed."""
+        """Return a line about the drawn tests, and the commit against which the folders changed."""
         names = ", ".join(self.folders) or "none"
         part = f"part {self.part + 1} of {PARTS}, by the date {self.day}"
         return f"drawn of the tests that take long: {part}; folders that changed ({against}): {names}"
@@ -92,8 +92,8 @@ def part_of(node_id: str) -> int:
 def covering(folder: str) -> frozenset[str]:
     """Return the folders with the tests of a folder of the repository.
 
-    They are those in `ELSEWHERE`, or the folder under `tests` with its name; all below that if it has no
-    tests itself. A folder without tests has those of the folder around it.
+    The folders are in `ELSEWHERE`, or under `tests` with the same name; all folders below that if it has no
+    tests itself. A folder without tests has the tests of the folder around it.
     """
     if folder in ELSEWHERE:
         return frozenset(ELSEWHERE[folder])

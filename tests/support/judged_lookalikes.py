@@ -1,4 +1,4 @@
-"""What the linker makes of two matches that look like one."""
+"""The verdict of the linker on two matches that look like one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from actors.matching.rules import Certainty, Rule
 from tests.support.builders.events import SATURDAY, event, groups
 from tests.support.lookalikes import Lookalike, lookalike
 
-PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # they agree, as those of one match do
+PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # the two agree, as prices of one match do
 
 
 class Verdict(Struct):
-    """How many pairs of each kind there were, were linked, and which were so against all evidence."""
+    """The counts of pairs of each kind, and of linked pairs, and the links that contradict all evidence."""
 
     pairs: Counter[str] = field(default_factory=Counter)
     linked: Counter[str] = field(default_factory=Counter)
@@ -23,7 +23,7 @@ class Verdict(Struct):
 
 
 def verdict(seed: str, count: int) -> Verdict:
-    """Return what became of so many pairs."""
+    """Return the results of so many pairs."""
     random, found = Random(seed), Verdict()
     for _ in range(count):
         pair = lookalike(random)
@@ -36,7 +36,7 @@ def verdict(seed: str, count: int) -> Verdict:
 
 
 def _linked(pair: Lookalike) -> tuple[Certainty, bool] | None:
-    """Return how sure the two are linked, and if by the rule `same`; None if they are not."""
+    """Return how sure the link of the two is, and whether it is by the rule `same`; None without a link."""
     listed = [
         event(source, shown.home, shown.away, shown.label, start=SATURDAY + shown.late_s, chances=chances)
         for source, shown, chances in zip("ab", (pair.first, pair.other), PRICES, strict=True)

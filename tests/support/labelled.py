@@ -1,4 +1,4 @@
-"""Labelled pairs of real lists, and how hard they can be made: what linking is measured on.
+"""Labelled pairs of real lists, and ways to make them harder: linking is measured on them.
 
 The labels were made from results, never from names (`links/README.md` of the recordings).
 """
@@ -63,9 +63,9 @@ def week(name: str, others: str = "") -> Labelled:
 def spellings(
     random: Random, table: str = "spellings", *, is_plain: bool = False, is_labelled: bool = True
 ) -> Labelled:
-    """Return matches of leagues all over the world as two bookmakers may spell them, at about equal prices.
+    """Return matches of leagues all over the world in two bookmakers' spellings, at about equal prices.
 
-    Written by hand: `spellings` before the tables of clubs, so that their recall is not that of new names;
+    They are written by hand: `spellings` before the tables of clubs, so new names may have a lower recall;
     `more_spellings` after them. With `is_plain` the second source's labels have no country.
     """
     events = list[Event]()
@@ -129,7 +129,7 @@ def replaced(value: T, **changes: object) -> T:
 
 
 def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> Labelled:
-    """Take that share of the second events of the pairs out."""
+    """Take out a share of the second events of the pairs."""
     out = {b for _, b in sorted(labelled.pairs) if random.random() < share}
     events = tuple(event for event in labelled.events if event.key not in out)
     return replaced(
@@ -152,7 +152,7 @@ _IN_LEAGUES = (
 
 
 def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labelled:
-    """Add matches of the same clubs' women, youth and reserves, marked in names or only in the league's."""
+    """Add matches of the same clubs' women, youth and reserves, marked in names or only in league names."""
     twins = []
     for event in labelled.events:
         if random.random() >= share or event.source == "football_data" or _is_marked(event):
@@ -173,11 +173,11 @@ def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labell
 
 
 def _is_twin(event: Event) -> bool:
-    return event.key.source_match_id.endswith("-twin")  # perhaps only the league's label marks it
+    return event.key.source_match_id.endswith("-twin")  # perhaps only the label of the league marks it
 
 
 def _is_marked(event: Event) -> bool:
-    """Return whether it is no match of first teams already."""
+    """Return whether the event is already no match of first teams."""
     marked = {parse(event.home).team, parse(event.away).team, of_league(plain(event.league or ""))}
     return marked != {FIRST}
 
@@ -188,7 +188,7 @@ def _near(chances: Chances, random: Random, width: float) -> Chances:
 
 
 def with_jitter(labelled: Labelled, random: Random, share: float = 0.2) -> Labelled:
-    """Move kick-offs of that share of the events of all sources but the first."""
+    """Move kick-offs of a share of the events of all sources except the first source."""
     steps = (-60, 60, 300, -900, 1800, -3600, 3600, 7200, -10_800, 86_400, -93_600)
     events = tuple(
         replaced(event, start_time=(event.start_time or 0) + random.choice(steps))
@@ -200,7 +200,7 @@ def with_jitter(labelled: Labelled, random: Random, share: float = 0.2) -> Label
 
 
 def without_leagues(labelled: Labelled, random: Random, share: float = 0.3) -> Labelled:
-    """Take the league from that share of the events, but not from twins that only it marks."""
+    """Take the league from a share of the events, but not from twins that only the league marks."""
     events = tuple(
         replaced(event, league=None) if random.random() < share and not _is_twin(event) else event
         for event in labelled.events
@@ -215,7 +215,7 @@ def _countries() -> re.Pattern[str]:
 
 
 def with_plain_labels(labelled: Labelled) -> Labelled:
-    """Take the country from the labels of all sources but the first."""
+    """Take the country from the labels of all sources except the first source."""
     events = tuple(
         replaced(event, league=" ".join(_countries().sub(" ", plain(event.league)).split()) or None)
         if event.source != "football_data" and event.league
@@ -226,7 +226,7 @@ def with_plain_labels(labelled: Labelled) -> Labelled:
 
 
 def at_one_minute(labelled: Labelled) -> Labelled:
-    """Let all matches begin at one minute, at the same prices: names and labels alone tell them apart."""
+    """Let all matches begin at one minute, at equal prices: only names and labels tell them apart."""
     events = tuple(
         replaced(event, start_time=SATURDAY, chances=(0.4, 0.3, 0.3)) for event in labelled.events
     )
@@ -258,7 +258,7 @@ def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) 
 
 
 def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
-    """Add that many sources: the second source's events respelled, moved by minutes, with other prices."""
+    """Add `count` sources: the second source's events respelled, moved by minutes, with other prices."""
     partners = {b: a for a, b in labelled.pairs}
     events, pairs = list(labelled.events), set(labelled.pairs)
     first = {event.key for event in labelled.events if event.source == "football_data"}
@@ -284,7 +284,7 @@ def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
 
 
 def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, EventKey]]:
-    """Return the pairs and those that follow from them, in the order of keys."""
+    """Return the pairs and the pairs that follow from them, in the order of keys."""
     of: dict[EventKey, set[EventKey]] = {}
     for a, b in pairs:
         joined = of.get(a, {a}) | of.get(b, {b})
@@ -294,7 +294,7 @@ def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, 
 
 
 def respelled(name: str, random: Random) -> str:
-    """Return a team's name as somebody else might spell it."""
+    """Return a team's name as another source might spell it."""
     spellings = [
         *(f"{name} FC", f"FC {name}", name.upper(), name.replace("-", " ").replace(".", "")),
         name.replace("United", "Utd").replace("City", "C.").replace("Saint", "St."),
@@ -307,7 +307,7 @@ _FIRST_WORDS = frozenset({"Northern", "South", "Republic", "Saudi", "Fyr", "Bosn
 
 
 def respelled_league(league: str | None, random: Random) -> str | None:
-    """Return a league's label as somebody else might spell it, or none."""
+    """Return a league's label as another source might spell it, or no label."""
     if league is None or random.random() < 0.1:
         return None
     country, _, rest = league.partition(" ")
@@ -355,7 +355,7 @@ HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
 
 
 class Measured(Struct, frozen=True):
-    """What a linker made of labelled events: the pairs that it found, missed, and linked wrongly."""
+    """A linker's result for labelled events: the pairs that it found, missed, and linked wrongly."""
 
     labelled: Labelled
     linker: Matcher
@@ -364,23 +364,23 @@ class Measured(Struct, frozen=True):
 
     @property
     def right(self) -> int:
-        """How many labelled pairs it found."""
+        """The number of labelled pairs that the linker found."""
         return len(self.found & self.labelled.pairs)
 
     @property
     def recall(self) -> float:
-        """The share of the labelled pairs that it found."""
+        """The share of the labelled pairs that the linker found."""
         return self.right / max(1, len(self.labelled.pairs))
 
     @property
     def wrong(self) -> list[tuple[EventKey, EventKey]]:
-        """The pairs that are none, in order."""
+        """The found pairs that are not one match, in order."""
         unsure = self.labelled.unsure
         return sorted(pair for pair in self.found - self.labelled.pairs if unsure.isdisjoint(pair))
 
 
 def measured(labelled: Labelled) -> Measured:
-    """Link the events from nothing."""
+    """Link the events with a new linker."""
     linker = Matcher(Overrides())
     groups = run_now(linker.update(labelled.events)).groups
     found = frozenset(

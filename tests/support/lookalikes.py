@@ -1,6 +1,6 @@
-"""Two matches that look like one, made without a look at the linker: nothing of `actors.matching` is here.
+"""Two matches that look like one, made independently of the linker: no code of `actors.matching` is here.
 
-Names are those of `links/*.tsv`, each in two spellings. Half of the marks are random strings of one to four
+Names come from `links/*.tsv`, each in two spellings. Half of the marks are random strings of one to four
 letters in eight scripts. Kinds have the numbers of the findings that they came from.
 """
 
@@ -23,7 +23,7 @@ SCRIPTS = (
     *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת", "女子足青年队二预备乙丙丁东西南北"),
     *("アイウエオカキクケコサシスセソタチツテトレディユース", "가나다라마바사아자차카타파하여자"),
 )
-MOST_LETTERS = 4  # of a mark
+MOST_LETTERS = 4  # the most letters of a mark
 PLACES = (
     *(
         "{mark} {name}",
@@ -73,7 +73,7 @@ MARKS = (
     ),
     *("{}!", "$ {}", "{} &", "{} ~", "{} @", "{} ⚽", "{} ②"),
 )
-TWO_COUNTRIES = (  # in each of the second and third clubs can have these names
+TWO_COUNTRIES = (  # clubs of both countries can have these names
     *(("Al Nasr", "Al Wahda", "UAE", "Saudi Arabia", "Pro League"),),
     *(("Al Shabab", "Al Nasr", "Saudi Arabia", "Oman", "Professional League"),),
     *(("Flamurtari", "Besa", "Albania", "Kosovo", "Superliga"),),
@@ -123,7 +123,7 @@ COUNTRIES = (
 
 
 class Shown(Struct, frozen=True):
-    """A match as a list shows it; `late_s` is how much later it is than the other."""
+    """A match as a list shows it; `late_s` is how much later it begins than the other match."""
 
     home: str
     away: str
@@ -148,7 +148,7 @@ def lookalike(random: Random) -> Lookalike:
 
 @lru_cache(maxsize=1)
 def _teams() -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
-    """Return label and both spellings of the home and of the away team."""
+    """Return label, both spellings of the home team, and both spellings of the away team."""
     found = []
     for table in ("spellings", "more_spellings"):
         with (Path(__file__).parent / "links" / f"{table}.tsv").open(encoding="utf-8") as lines:
@@ -160,12 +160,12 @@ def _teams() -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
                 )
                 for row in csv.DictReader(lines, delimiter="\t")
             ]
-    marked = (" B", " II", " 2", ".")  # marks of their own, and what is short for a word
+    marked = (" B", " II", " 2", ".")  # marks of the names themselves, and abbreviated words
     return [row for row in found if not any(name.endswith(marked) for name in (*row[1], *row[2]))]
 
 
 def _mark(random: Random, teams: tuple[tuple[str, str], ...]) -> str:
-    """Return how a mark is written, with the name in it: half of them are random, some a word of a name."""
+    """Return a mark with a place for the name: half of the marks are random, some are a word of a name."""
     if random.random() < 0.5:
         return random.choice(MARKS)
     letters = random.choice(SCRIPTS)
@@ -181,12 +181,12 @@ def _mark(random: Random, teams: tuple[tuple[str, str], ...]) -> str:
 
 
 def _is_in_all_or_none(mark: str, teams: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether no spelling of a team leaves a word out that another spelling has."""
+    """Return whether both spellings of each team have the word equally often."""
     return all(a.lower().count(mark.lower()) == b.lower().count(mark.lower()) for a, b in teams)
 
 
 def _marked(random: Random, kind: str) -> Lookalike:
-    """Both teams of one list have a mark; the names are spelled alike or otherwise."""
+    """Both teams of one list have a mark; the two lists may spell the names differently."""
     label, home, away = random.choice(_teams())
     mark, labels = (
         _mark(random, (home, away)),

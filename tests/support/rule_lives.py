@@ -1,4 +1,4 @@
-"""Random lives of a small board, watched by rules; what these tell is compared with an oracle of HTTP.
+"""Random lives of a small board, watched by rules; their alerts are compared with an oracle of HTTP.
 
 Five bookmakers of four sources list two matches at prices near the thresholds. Lists change, are confirmed,
 go dark, fail, lose a match; names change, which makes and ends links; kick-offs move; matches begin; rules
@@ -64,7 +64,7 @@ _TERMS = {min_life_s: terms_of_life(min_life_s) for min_life_s in (0.0, 2.0)}
 
 
 class Lived(Struct):
-    """The outcome of some lives: what was told, by kind and state, and each difference from the oracle."""
+    """The outcome of some lives: the alerts by kind and state, and each difference from the oracle."""
 
     told: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = []
@@ -94,7 +94,7 @@ class WatchedBoard(LinkedBoard):
         self._segments.fit(self.state)
 
     def publish(self, board: Board) -> None:
-        """Commit, serve the version, and pass what changed."""
+        """Commit, serve the version, and pass on the changes."""
         count = len(self.changes)
         super().publish(board)
         self.serve()
@@ -104,7 +104,7 @@ class WatchedBoard(LinkedBoard):
                 run_now(self.watcher.take(commit))
 
     def serve(self) -> None:
-        """Add what HTTP serves now, if it is a new version."""
+        """Add the present answers of HTTP, if the version is new."""
         snapshot = self.snapshot
         if not self.frames or self.frames[-1].version != snapshot.version:
             served: list[Json] = [
@@ -115,7 +115,7 @@ class WatchedBoard(LinkedBoard):
             self.frames.append(Frame(snapshot.version, self.now.wall, fixtures, self._all_values()))
 
     def frame_now(self) -> Frame:
-        """Return what HTTP serves at this moment: values change without a version."""
+        """Return the present answers of HTTP: values change without a version."""
         return replace(self.frames[-1], at=self.now.wall, values=self._all_values())
 
     def _all_values(self) -> dict[str, list[Json]]:
@@ -144,7 +144,7 @@ class Life:
     def __init__(self, random: Random, seed: str, lived: Lived) -> None:
         self._random, self._seed, self._lived = random, seed, lived
         self._kinds = ["price", "price", "surebet", "surebet", "move", "kickoff"]
-        if serves_values := random.random() < 0.4:  # they take most of the time of a life
+        if serves_values := random.random() < 0.4:  # values take most of the time of a life
             self._kinds += ["value"] * 4
         self._board = WatchedBoard(_TERMS[random.choice((0.0, 0.0, 2.0))], serves_values=serves_values)
         self._start = int(WALL_0) + random.choice((60, 200, 86_400))
@@ -235,7 +235,7 @@ class Life:
         )
 
     def _change(self, name: str) -> None:
-        """List other prices, or one other price, or back to former ones."""
+        """List other prices, or one other price, or go back to former prices."""
         for listed in self._lists[name].values():
             new, old, at = self._prices(), [*listed.prices], self._random.randrange(3)
             old[at] = new[at]
@@ -262,14 +262,14 @@ class Life:
         board.apply(batch(matches, **about, stale_after_s=STALE_AFTER_S))
 
     def _drop(self, name: str) -> None:
-        """List one match less, or one that came or is back."""
+        """List one match less, or one match that is new or back."""
         known, every = self._lists[name], self._list()
         match_id = self._random.choice(("a", "b"))
         if match_id in known and self._random.random() < 0.7:
             kept = known.pop(match_id)
             self._refresh(name)
             if self._random.random() < 0.6:
-                known[match_id] = kept  # at its former prices
+                known[match_id] = kept  # the match comes back at its former prices
         else:
             known |= every
         if self._random.random() < 0.5:
@@ -300,7 +300,7 @@ class Life:
                 self._refresh(other)
 
     def _kick_off(self, name: str) -> None:
-        """Call the matches of a bookmaker live."""
+        """Mark the matches of a bookmaker as live."""
         for listed in self._lists[name].values():
             listed.in_play = True
         self._refresh(name)
@@ -332,11 +332,11 @@ class Life:
         return {key: self._random.choice(values)} if self._random.random() < chance else {}
 
     def _change_rules(self, _: str) -> None:
-        """Read the rules anew: some stay, some are gone, some are other under their names."""
+        """Read the rules anew: some stay, some are gone, some are new rules with old names."""
         board, random = self._board, self._random
         assert board.watcher is not None
         self._pass(2.0**-10)
-        self._tick(board.now.mono)  # whether a wait ends at the moment of the change is nobody's question
+        self._tick(board.now.mono)  # so no wait ends exactly at the change
         kept = {name: rule for name, rule in self._rules.items() if random.random() < 0.7}
         for name in self._rules.keys() - kept.keys():
             self._expect(name)
@@ -348,7 +348,7 @@ class Life:
         run_now(board.watcher.replace(_made(self._rules), {Kind.ONE_X_TWO: board.snapshot}, board.moment()))
 
     def _expect(self, name: str) -> None:
-        """Add what a rule should have told up to now."""
+        """Add the alerts that a rule should have sent up to now."""
         (place, first), now = self._begun[name], self._board.now.wall
         frames = [first, *self._board.frames[place + 1 :]]
         rule = self._rules[name]
@@ -356,9 +356,9 @@ class Life:
             self._expected.append((of, subject, state, self._version(rule["when"], version)))
 
     def _version(self, when: str, version: int) -> int:
-        """Return a version, or the newest of its moment for rules that are about times.
+        """Return a version, or the newest version of its moment for rules that are about times.
 
-        Whether a time is reached by the first or by the last commit of its moment is nobody's question, and
+        It does not matter whether a time is reached by the first or by the last commit of its moment, and
         a move of just the threshold may reach it one commit later by the digits that HTTP has.
         """
         if when not in {"kickoff", "move"}:

@@ -27,7 +27,7 @@ def modules() -> dict[str, ast.Module]:
 
 
 def imported(module: str) -> Iterator[str]:
-    """Return the full names of everything that `module` imports, at any depth."""
+    """Return the full names of all imports of `module`, at any depth."""
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -41,7 +41,7 @@ def imported(module: str) -> Iterator[str]:
 
 
 def modules_imported(module: str) -> set[str]:
-    """Return the modules of this project among them; for a name imported from a module, that module."""
+    """Return the project's modules among the imports; for a name imported from a module, that module."""
     found = {name if name in modules() else name.rpartition(".")[0] for name in imported(module)}
     return found & set(modules())
 

@@ -35,15 +35,15 @@ NAMES = ("alder", "birch", "cedar", "dogwood", "elm")
 COMPANIES = {"birch": "acme", "cedar": "acme"}
 COMMISSIONS = {"dogwood": 0.02}
 MAX_AGE_S = 20.0
-_CROSSED = ("crossed", "nations")  # the other match may be that with home and away crossed
+_CROSSED = ("crossed", "nations")  # the other match may have home and away crossed
 _UNPROVEN = frozenset({*KINDS, "lookalike", "two placeholders", "two countries"})
 STEPS = 10
 LOOKALIKES = 0.3  # the share of lives with two matches that are made without a look at the linker
 SAY_COUNTRY = 0.9  # the share of bookmakers whose labels have the country, as most real lists have
 STALE_AFTER_S = 30.0
 NOISE = 0.02  # how far the chances of a bookmaker are from the true ones
-QUIET = 0.004  # in lives in which a bookmaker exchanges prices, which greater differences would hide
-TELLING = 0.1  # home and away are so far apart where their prices are exchanged
+QUIET = 0.004  # the noise in lives with exchanged prices, which more noise would hide
+TELLING = 0.1  # the least difference between home and away if their prices are exchanged
 FILLERS = 24
 """Matches of the bookmaker whose list may lose nearly all: a suspect list has lost more than 20."""
 
@@ -65,9 +65,9 @@ _FILLERS = [
 
 
 class Told(Struct):
-    """What became of some lives: surebets that could lose, those shown, the true ones, and the withheld.
+    """The results of some lives: surebets that could lose, shown, true and withheld surebets.
 
-    The last two are not of lives in which nothing can prove a link: lookalikes, namesakes, teams
+    True and withheld ones leave out lives in which nothing can prove a link: lookalikes, namesakes, teams
     that are not known yet.
     """
 
@@ -78,7 +78,7 @@ class Told(Struct):
 
 
 class _Listed(Struct, frozen=True):
-    """A match in a bookmaker's list; `moved_s` is by how much its kick-off is off."""
+    """A match in a bookmaker's list; `moved_s` is the error of its kick-off."""
 
     event: Event
     results: Results
@@ -94,7 +94,7 @@ class Life:
         self._board = LinkedBoard(TERMS)
         self._reusing = random.choice(
             (*NAMES, *[""] * 15)
-        )  # it will use an id that is linked by hand again
+        )  # this bookmaker will use a hand-linked id again
         self._board.linking = Linking(Matcher(_by_hand(self._reusing)), TERMS.roster)
         shops = {name: Shop(COMPANIES.get(name, name), COMMISSIONS.get(name, 0.0)) for name in NAMES}
         self._truth = Truth(shops, MAX_AGE_S)
@@ -107,13 +107,13 @@ class Life:
         self._says_country = {name: random.random() < SAY_COUNTRY for name in NAMES}
         self._lists = {name: self._list(name, game, other) for name in NAMES}
         self._is_full = random.random() < 0.1
-        self._crossing = random.choice((*NAMES, *[""] * 15))  # it exchanges the prices of home and away
+        self._crossing = random.choice((*NAMES, *[""] * 15))  # the bookmaker with crossed prices
         self._ids: dict[str, str] = {}
         self._confirmed: dict[str, float] = {}  # the time of each list that can be confirmed again
-        self._renewed: set[str] = set()  # whose prices a confirmation makes new
+        self._renewed: set[str] = set()  # bookmakers whose prices are new after a confirmation
 
     def run(self) -> None:
-        """Let every bookmaker list its matches, then anything happen."""
+        """Let every bookmaker list its matches, then let anything happen."""
         for name in NAMES:
             self._refresh(name)
         self._settle()
@@ -143,7 +143,7 @@ class Life:
                 found[match_id] = _Listed(event, results, listed.chances)
                 if (
                     self._kind not in _CROSSED and self._random.random() < 0.05
-                ):  # home and away crossed by mistake, with their prices
+                ):  # home and away are crossed by mistake, with their prices
                     crossed = replace(event, home=event.away, away=event.home)
                     found[match_id] = _Listed(crossed, results[::-1], listed.chances[::-1])
         return found
@@ -158,7 +158,7 @@ class Life:
         self._check()
 
     def _refresh(self, name: str) -> None:
-        """List the matches at other prices; perhaps the source says how old each is."""
+        """List the matches at other prices; perhaps the source says how old each price is."""
         late_s = self._random.choice((None, None, 0.0, 5.0, 30.0))
         in_play = self._random.random() < 0.02
         now, shop = self._board.now, self._truth.shops[name]
@@ -227,12 +227,12 @@ class Life:
         return round(1 / margin / home, 2), round(1 / margin / draw, 2), round(1 / margin / away, 2)
 
     def _fail(self, name: str) -> None:
-        """Get no answer: nobody knows what it offers."""
+        """Get no answer: the bookmaker's present offers are unknown."""
         self._board.fail(name, self._board.now.mono)
         self._truth.shops[name].is_known = False
 
     def _confirm(self, name: str) -> None:
-        """Confirm the last list, unless it was doubted."""
+        """Confirm the last list, unless the list was doubted."""
         shop, now = self._truth.shops[name], self._board.now
         if now.mono >= self._confirmed.get(name, -inf) + STALE_AFTER_S:
             return  # no answer can confirm a list that is doubted, or no longer on the board
@@ -252,7 +252,7 @@ class Life:
             self._lists[name] = every
 
     def _cut_off(self, name: str) -> None:
-        """Take nearly all back: of a full list that is suspect, but true."""
+        """Take back nearly all matches of a full list: the short list is suspect, but true."""
         matches = _FILLERS[:2] if self._is_full and name == NAMES[0] else []
         self._ids[name] = f"{name} {self._board.now.mono}"
         self._board.apply(self._batch(name, matches))
@@ -260,7 +260,7 @@ class Life:
         self._confirmed.pop(name, None)
 
     def _move(self, name: str) -> None:
-        """List all at other kick-offs, but not at that of the other match."""
+        """List all matches at other kick-offs, but not at the kick-off of the other match."""
         moved_s = self._random.choice((-300, 240, 300, 900, 1800))
         self._lists[name] = {
             match_id: replace(listed, moved_s=moved_s) for match_id, listed in self._lists[name].items()
@@ -282,7 +282,7 @@ class Life:
         self._refresh(self._reusing)
 
     def _settle(self) -> None:
-        """Link all, evaluate, and count what is withheld."""
+        """Link all events, evaluate, and count withheld surebets."""
         self._board.link()
         self._board.expire()
         self._check()
@@ -343,7 +343,7 @@ def _by_hand(name: str) -> Overrides:
 
 
 def _places(fixture: Fixture) -> dict[bool, set[tuple[str, str]]]:
-    """Return where a fixture is listed: the shops and ids, and those that are sure."""
+    """Return the places that list a fixture: the shops and ids, and the places that are sure."""
     every = {(str(name), str(entry.source_match_id)) for name, entry in fixture.entries.items()}
     likely = {
         (str(member.key.source), str(member.key.source_match_id))
@@ -366,7 +366,7 @@ def _shown(fixture: Fixture) -> str:
 
 
 def lives(seed: str, count: int) -> Told:
-    """Return what became of so many lives."""
+    """Return the results of `count` lives."""
     told = Told()
     for number in range(count):
         Life(Random(f"{seed} {number}"), f"{seed} {number}", told).run()

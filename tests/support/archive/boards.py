@@ -37,7 +37,7 @@ def archived_boards(
 
 
 def keep(boards: Committing, archive: Archive, committed: Callable[[], None] | None = None) -> None:
-    """Have what boards publish archived; `committed` is as of `archived_boards`."""
+    """Have the archive keep all that boards publish; `committed` is as for `archived_boards`."""
     boards.markets = replace(boards.markets, committed=committed or archive.commit)
     boards.admit = archive.admit
     for kind, published in boards.boards.items():

@@ -1,4 +1,4 @@
-"""What an archive must hold after any lives: compared with the journal of what readers could see."""
+"""The expected content of an archive after any lives, compared with the journal of what readers saw."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from web.encoding.schemas import match_v2
 
 
 class Served(Struct, frozen=True):
-    """A version of a view as readers could see it, and in which life."""
+    """A version of a view as readers could see it, and the life that showed it."""
 
     life: int
     view: BookmakerId | None
@@ -35,7 +35,7 @@ class Served(Struct, frozen=True):
 
 
 class Journal:
-    """The lines that lives wrote."""
+    """The lines that the lives wrote."""
 
     def __init__(self) -> None:
         self.lines: list[Any] = []
@@ -84,7 +84,7 @@ class Lives:
     """A process that runs lives, and their journal."""
 
     def __init__(self, folder: Path, control: Path | None = None) -> None:
-        """Begin; with a `control`, calls of all lives on files of the folder are controlled by that."""
+        """Begin; a `control`, if given, controls the calls of all lives on files of the folder."""
         self.folder = folder
         self.journal = Journal()
         self.wall, self.boot_s = WALL_0, 1000.0
@@ -100,7 +100,7 @@ class Lives:
         )
 
     def run(self, seed: int, down_s: float = 5.0, **more: Any) -> int:
-        """Run a life some time after the last, and return how it ended: 0, or minus a signal's number."""
+        """Run a life some time after the last, and return its end: 0, or minus the number of a signal."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         plan = Plan(str(self.folder), seed, self.wall + down_s, self.boot_s + down_s, **more)
@@ -131,7 +131,7 @@ class Checked:
         self._look()
 
     def run(self, bodies: int, differences: int) -> None:
-        """Compare so many versions of views, chosen at random, and so many differences.
+        """Compare `bodies` versions of views, chosen at random, and `differences` differences.
 
         Most are not older than the first day; a tenth are of any time.
         """
@@ -175,9 +175,9 @@ class Checked:
         self._look()
 
     def _check_versions(self) -> None:
-        """No version falls from line to line of a view, and none in an epoch means two things.
+        """No version falls from line to line of a view, and no version has two contents in an epoch.
 
-        But after a life that could not write which versions it shows: those are of an epoch of its own.
+        The exception: a life that could not write which versions it shows has an epoch of its own.
         """
         newest: dict[BookmakerId | None, Served] = {}
         bodies, unreserved = self._bodies, self._journal.unreserved
@@ -190,7 +190,7 @@ class Checked:
                 self.wrong.append(f"{of.view} has two bodies at {of.version}")
 
     def _check_restored(self) -> None:
-        """A life begins above all versions before, with what still holds of the end of the last, if any."""
+        """A life begins above all earlier versions, with the still valid rest of an orderly end, if any."""
         highest, ending = dict[str, int](), None
         for line in self._journal.lines:
             if line["what"] in {"served", "markets"}:
@@ -205,7 +205,7 @@ class Checked:
                 ending = None
 
     def _compare_restored(self, began: Any, ending: Any) -> None:
-        """Nothing is shown but what holds of an orderly end, and if anything is, all of that."""
+        """A life shows only entries that are valid after an orderly end, and all of these or none."""
         is_same_start = ending is not None and ending["boot_id"] == began["boot_id"]
         held = [of for of in ending["held"] if of["is_main"] or began["markets"]] if is_same_start else []
         kept = [of for of in held if of["start"] is None or of["start"] > began["wall"]]
@@ -220,7 +220,7 @@ class Checked:
             self.counts["restored" if may[entry_id] else "restored markets"] += 1
 
     def _check_body(self, of: Served, found: Found | None) -> None:
-        """A version in the archive has the body that was served, under an epoch in which it was."""
+        """A version in the archive has the body that was served, under an epoch in which it was served."""
         match found:
             case Listed():
                 self.counts["bodies"] += 1
@@ -233,7 +233,7 @@ class Checked:
                 self.counts["unknown"] += 1
 
     def _check_markets(self, of: Markets) -> None:
-        """The other markets at a version are those that were shown then, or it is in a gap."""
+        """The other markets at a version are those that were shown then, or the version is in a gap."""
         if any(gap.after < of.version < gap.until for gap in self._gaps):
             self.counts["unknown"] += 1
             return
@@ -254,7 +254,7 @@ class Checked:
             self.wrong.append(f"the markets at {of.version} are others")
 
     def _check_difference(self, of: Served) -> None:
-        """What changed since a version is exactly that, or is not known for a reason."""
+        """The archive gives exactly the changes since a version, or refuses them for a reason."""
         if not self._held:
             return
         # A life that was killed in its first moments has written a version that nobody saw.
@@ -288,7 +288,7 @@ class Checked:
 
 
 def _is_told(gap: Gap) -> bool:
-    """Return whether what left by the end of a gap is known."""
+    """Return whether the archive knows the entries that left by the end of a gap."""
     return gap.reason in {"stopped", "killed"}
 
 

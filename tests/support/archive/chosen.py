@@ -1,4 +1,4 @@
-"""Lives chosen at random, each with a fault; which faults were injected, and which have fired."""
+"""Lives chosen at random, each with a fault; counts of the injected faults and of those that fired."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Chosen:
         self._random = Random(seed)
 
     def live(self, fault: str) -> None:
-        """Run a life that meets a fault; a few more if it did not come to that."""
+        """Run a life that meets a fault; run a few more lives while the fault has not fired."""
         before = self.fired[fault]
         for _ in range(MAX_LIVES):
             self._live(fault)
@@ -87,7 +87,7 @@ class Chosen:
     def _calls(self, fault: str) -> dict[str, Any]:
         random = self._random
         if fault in {READS, READS_AT_START, ANY_CALLS}:
-            least = 2 if fault == ANY_CALLS else 1  # the first call opens the lock: that start is refused
+            least = 2 if fault == ANY_CALLS else 1  # the first call opens the lock: a fault stops the start
             first = 1 if fault == READS_AT_START else max(least, random.randrange(1, 400))
             kinds = READ | WRITE | SYNC | NAME | OPEN if fault == ANY_CALLS else READ
             return {"kinds": kinds, "nth": first, "fails": random.choice((1, 3, 30, 10**6))}
@@ -99,7 +99,7 @@ class Chosen:
         }
 
     def damage(self, how: str) -> bool:
-        """Damage a day that is sealed; return whether there was any."""
+        """Damage a sealed day; return whether there was a sealed day."""
         sealed = sorted(path.with_suffix(".db") for path in self.lives.folder.glob("*.sum"))
         sealed = [path for path in sealed if path.exists() and _is_sealed(path)]
         if not sealed:
@@ -130,11 +130,11 @@ class Chosen:
 
 
 def _is_sealed(path: Path) -> bool:
-    """Return whether a file that has a digest is sealed: it may have been killed between the two."""
+    """Return whether a file with a digest is sealed: the life may have been killed after the digest."""
     try:
         with Reader.open(path, is_written=False) as reader:
             return reader.is_sealed and not Path(f"{path}-wal").exists()
-    except (sqlite3.Error, UnreadableError):  # damaged before
+    except (sqlite3.Error, UnreadableError):  # the file was damaged before
         return False
 
 
@@ -147,7 +147,7 @@ def run(
     faults: Sequence[str] = FAULTS,
     control: Path | None = None,
 ) -> Chosen:
-    """Run so many lives, check the archive now and then, and at the end all that it has.
+    """Run `lives` lives, check the archive now and then, and at the end all of the archive.
 
     With a `control` of `disk_faults.py` the faults are `CALLS`.
     """
@@ -166,6 +166,6 @@ def run(
 
 
 def run_calls(folder: Path, seed: int, lives: int) -> Chosen:
-    """Run so many lives with the faults of `disk_faults.py`, nothing of which is lost, as of `run`."""
+    """Run lives with the faults of `disk_faults.py`, as `run` does; these faults must lose nothing."""
     control = folder.with_name("control")
     return run(folder, seed, lives, damages=False, faults=CALLS, control=control)

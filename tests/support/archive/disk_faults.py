@@ -22,7 +22,7 @@ FOR_EVER = 2**30
 
 
 class Control(ctypes.Structure):
-    """What the library does; the fields of the source."""
+    """The control of the library; its fields are those of the C source."""
 
     _fields_ = tuple(
         (name, ctypes.c_int32)
@@ -52,12 +52,12 @@ class Control(ctypes.Structure):
     hang: int
 
     def fail(self, kinds: int, error: int, first: int = 1, times: int = FOR_EVER) -> None:
-        """Have calls of these kinds fail, from the first of that number on, so many times."""
+        """Have `times` calls of these kinds fail, from the call number `first` on."""
         self.calls, self.error, self.from_, self.times = 0, error, first, times
         self.kinds = kinds
 
     def clear(self) -> None:
-        """Have nothing fail any more, and begin to count."""
+        """Have no call fail any more, and begin to count."""
         ctypes.memset(ctypes.addressof(self), 0, ctypes.sizeof(self))
 
 
@@ -78,7 +78,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def controlled(path: Path) -> Control:
-    """Return the control in a file, which is made if it is missing."""
+    """Return the control in a file, which is made if the file is missing."""
     if not path.exists():
         path.write_bytes(bytes(mmap.PAGESIZE))
     with path.open("r+b") as file:

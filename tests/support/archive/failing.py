@@ -1,6 +1,6 @@
 """Has the disk fail: the n-th `fsync` or `rename` of this process, or SQLite's own n-th write or sync.
 
-For a process that ends soon: nothing is undone. SQLite's calls are replaced in the methods that its virtual
+For processes that end soon: nothing is undone. SQLite's calls are replaced in the methods that its virtual
 file system (https://sqlite.org/c3ref/io_methods.html) gives for each file.
 """
 
@@ -50,7 +50,7 @@ def reaches_sqlite() -> bool:
 
 
 def fail(what: str, nth: int, times: int, fired: Callable[[], None]) -> None:
-    """Have the n-th call from now on fail, so many times in a row; `fired` is called at each."""
+    """Have the n-th call from now on and the next ones fail, `times` in all; `fired` is called at each."""
     left = [nth, times]
 
     def is_due() -> bool:
@@ -110,7 +110,7 @@ def _failing(what: str, methods: int, is_due: Callable[[], bool]) -> _Methods:
 
 
 def _default_vfs() -> Any:
-    """Return SQLite's default file system. Raises: AttributeError if its functions are not to be had."""
+    """Return SQLite's default file system. Raises: AttributeError if its functions cannot be called."""
     find = CDLL(_sqlite3.__file__).sqlite3_vfs_find
     find.restype, find.argtypes = c_void_p, (c_void_p,)
     return cast(find(None), POINTER(_Vfs)).contents

@@ -1,4 +1,4 @@
-"""Runs code with another call in between, before an instruction that is chosen: as another thread could."""
+"""Runs code with another call before a chosen instruction, as another thread could make that call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 def interleaved(
     run: Callable[[], object], module: ModuleType, at: int, other: Callable[[], object]
 ) -> bool:
-    """Run, and call `other` before the instruction number `at` of a module; return whether it came to that.
+    """Run, and call `other` before instruction number `at` of a module; return whether this was reached.
 
     Instructions of the bytecode of all functions of the module are counted as they are carried out.
     """

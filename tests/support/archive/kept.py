@@ -1,4 +1,4 @@
-"""Boards that an archive keeps while a block runs, and what its days have."""
+"""Boards that an archive keeps while a block runs, and the content of its days."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARKETS = {"goals": GOALS, "handicap": HANDICAP, "btts": "btts", "chance": "doub
 
 @dataclass
 class Kept:
-    """An archived board, with those of other markets; a commit is written in so many steps."""
+    """An archived board, with boards of other markets; the archive writes a commit in `steps` steps."""
 
     board: Committing
     archive: Archive
@@ -46,7 +46,7 @@ class Kept:
 
     @property
     def days(self) -> Days:
-        """Return what reads the archive."""
+        """Return the reader of the archive."""
         return Days(self.archive.folder, lambda: self.archive.writer.live_day)
 
     @property
@@ -71,7 +71,7 @@ class Kept:
         return self.version
 
     def write(self, steps: int = 9) -> None:
-        """Let the thread that writes take so many steps; the default seals all days that are over."""
+        """Let the thread that writes take `steps` steps; the default seals all days that are over."""
         for _ in range(steps):
             self.archive.writer.step()
 
@@ -124,7 +124,7 @@ def kept(
 
 
 def _alone(archive: Archive, clock: ManualClock) -> Committing:
-    """Return a board of 1X2 without any other."""
+    """Return a board of 1X2 without any other board."""
     board = Committing(archive.beginning.snapshot, BoardRules(), clock, advance=FixtureUpdater(TERMS))
     board.admit = archive.admit
     board.follow(archive.follow)
@@ -146,7 +146,7 @@ def shown(folder: Path, version: int) -> dict[str, tuple[float, ...]]:
 
 
 def rows_of(folder: Path) -> list[Row]:
-    """Return all rows of other markets."""
+    """Return all rows about other markets."""
     found = list[Row]()
     for path in sorted(folder.glob("*.db")):
         with Reader.open(path, is_written=True) as reader:
@@ -167,6 +167,6 @@ def gaps_of(folder: Path) -> list[str]:
 
 
 def queried(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Return the answer of SQLite alone."""
+    """Return SQLite's answer to a query that must give one value."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return connection.execute(sql).fetchall()

@@ -1,6 +1,6 @@
 """A life of an archived board in a process of its own, which may end at any of its boundaries.
 
-What readers could see is written to a journal on standard output, a line a version of a view, before
+A journal on standard output has a line for each version of a view that readers could see, written before
 anything else happens.
 """
 
@@ -42,15 +42,15 @@ KEEP_DAYS = 4
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A life: at which boundary, and the how-manieth time there, it is killed; else it stops in order.
+    """A life: it is killed at the boundary `kill_at`, at the `nth` time there; otherwise it stops in order.
 
-    The disk is full from the commit `full_from` until `full_until`; so many changes wait for it at most.
-    `fail` is what of the disk fails (`failing.py`), the `nth` time and `fails` times in a row. After
-    `killed_after_s` of processor time it is killed, whatever it does at that instant.
+    The disk is full from the commit `full_from` until `full_until`; at most `max_waiting` changes wait.
+    `fail` names failing calls of the disk (`failing.py`): the `nth` call, and `fails` in a row. After
+    `killed_after_s` of processor time the life is killed, whatever it does then.
 
-    With the library of `disk_faults.py`: it is killed before its change number `kill_call`, which is half
+    With the library of `disk_faults.py` it is killed before its change number `kill_call`, which is half
     made if it is `torn`, counted from the begin, or from midnight, which passes before commit `midnight`.
-    So many calls of `kinds` fail with EIO, from the `nth` on.
+    `fails` calls of `kinds` fail with EIO, from the `nth` call on.
 
     With `markets` its bookmakers list other markets than 1X2, too.
     """
@@ -108,7 +108,7 @@ class Life:
             self._committed,
         )
         self.archive.writer.max_waiting = plan.max_waiting
-        self.archive.writer.marked_after = 7  # so few that a life has some marks
+        self.archive.writer.marked_after = 7  # a low number, so that a life has some marks
 
     def run(self) -> None:
         """Live, until the boundary or the end."""
@@ -125,14 +125,14 @@ class Life:
             if self._random.random() < 0.6:
                 self.archive.writer.step()
                 self.note_error()
-        for _ in range(40):  # of sealing, and what is due once a minute
+        for _ in range(40):  # steps of sealing, and work that is due once a minute
             self.archive.writer.step()
         self.note("ending", boot_id=self.plan.boot_id, held=self._held())
         self.archive.close(is_orderly=True)
         self.note("stopped")
 
     def _held(self) -> list[dict[str, Any]]:
-        """Return what all boards show now, and until when (seconds since the start of the machine)."""
+        """Return what all boards show now, and until when it counts (seconds since the machine's start)."""
         return [
             {
                 "id": entry.id,
@@ -171,7 +171,7 @@ class Life:
         return json.dumps(line).encode() + b"\n"
 
     def note_error(self) -> None:
-        """Note whether the archive cannot be written now."""
+        """Note whether the archive can be written now."""
         if self.archive.status.error is not None:
             self.note("stalled", error=self.archive.status.error)
 
@@ -216,7 +216,7 @@ class Life:
             names = self._random.sample(["m1", "m2", "m3", "m4", "m5"], self._random.randrange(6))
             listed = [self._match(name) for name in names]
             if self.plan.markets:
-                if draw > 0.6:  # the same prices of 1X2
+                if draw > 0.6:  # the prices of 1X2 stay the same
                     listed = self._listed.get(bookmaker, listed)
                 self._listed[bookmaker] = listed
                 listed = [market for match in listed for market in self._markets(match)]
@@ -242,7 +242,7 @@ class Life:
         self._note_views()
 
     def _note_views(self) -> None:
-        """Note the views that differ, all at once: readers see each version in all views or in none."""
+        """Note all views that differ, in one step: readers see each version in all views or in no view."""
         snapshot, lines = self.board.newest, list[bytes]()
         for view in VIEWS:
             books = snapshot.books if view is None else {view: snapshot.books[view]}
@@ -280,7 +280,7 @@ def _shown(snapshot: Snapshot, view: BookmakerId | None) -> list[Any]:
 
 
 def market_shown(entry: Entry | None) -> list[Any]:
-    """Return all that the archive has of an entry of another market."""
+    """Return all fields that the archive has of an entry of another market."""
     assert entry is not None
     match = entry.match
     return [entry.id, *match.listing, *match.odds, entry.updated, match.source_time]

@@ -1,4 +1,4 @@
-"""Many lives of an archived board, one after another, each in a process forked of this.
+"""Many lives of an archived board, one after another, each in a process forked from this process.
 
 python -m tests.support.archive.lives < plans      a plan a line; writes the journal of each, its exit code
 """

@@ -1,4 +1,4 @@
-"""Lives of boards whose prices, kick-offs, links and service come and go, for what is told of lines."""
+"""Lives of boards whose prices, kick-offs, links and service come and go, for tests of lines."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Moving:
         self._linking = Linking(Matcher(Overrides()), self.terms.roster)
 
     def end(self, *, is_orderly: bool) -> None:
-        """End it, in order or not."""
+        """End the life, in order or not."""
         self.archive.close(is_orderly=is_orderly)
 
     def act(self) -> None:
@@ -84,7 +84,7 @@ class Moving:
             self.clock.pass_(self.random.choice((5.0, 400.0, 4_000.0)))
             self.begin()
         elif draw < 0.095:
-            self.archive.writer.max_waiting = 0  # what is committed is lost
+            self.archive.writer.max_waiting = 0  # the archive loses this commit
         elif draw < 0.18:
             self.archive.writer.max_waiting = 10**9
         elif draw < 0.24:  # a kick-off is moved
@@ -132,7 +132,7 @@ class Moving:
 
     def _match(self, name: BookmakerId, number: int) -> Match:
         home, away = TEAMS[number]
-        if self.random.random() < 0.06:  # another match: it is linked otherwise
+        if self.random.random() < 0.06:  # another match, with other links
             home = "Somebody Else"
         prices = self.random.choice(((2.0, 3.5, 4.0), (2.1, 3.4, 3.9), (1.95, 3.6, 4.1 + 1e-9)))
         of_all = match(home=home, away=away, league="France - Ligue 1", prices=prices)

@@ -1,7 +1,7 @@
-"""A season of football-data.co.uk, replayed: each match with its earlier prices, then its closing ones.
+"""A season of football-data.co.uk, replayed: each match first at earlier prices, then at closing prices.
 
-The file is read by the product's source. A day before the kick-off each bookmaker lists the earlier prices,
-five minutes before it the closing ones, and a minute after it prices that no reader may take for a close.
+The product's source reads the file. A day before the kick-off each bookmaker lists the earlier prices,
+five minutes before it the closing prices, and a minute after it prices that no reader may use as a close.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLOSING = re.compile(rf"^(?:({_ONE_X_TWO})C([HDA])|({_LINED})C(h|AH[HA]|[<>]2\.
 
 
 def bodies(path: Path, most: int) -> tuple[bytes, bytes]:
-    """Return the first matches of a file as before kick-off: with earlier, and with closing prices."""
+    """Return the first matches of a file as before kick-off: at earlier prices, and at closing prices."""
     header, *rows = path.read_bytes().replace(b",FTHG,", b",Goals,", 1).split(b"\n")[: most + 1]
     names = [_EARLIER.sub(r"-\1\5", name) for name in header.decode().split(",")]
     closing = ",".join([_CLOSING.sub(r"\1\2\3\4\5", name) for name in names]).encode()
@@ -108,7 +108,7 @@ def _by_match(matches: tuple[Match, ...]) -> dict[SourceMatchId, list[Match]]:
 
 
 def _events(starts: dict[SourceMatchId, int]) -> Iterator[tuple[int, list[tuple[SourceMatchId, int]]]]:
-    """Yield each time with its matches, and how many seconds after the kick-off it is."""
+    """Yield each time with its matches, and its seconds after the kick-off."""
     offsets = (-DAY_S, -CLOSING_S, 60, 7_200)
     every = sorted((start + late_s, event, late_s) for event, start in starts.items() for late_s in offsets)
     for at, some in groupby(every, key=lambda of: of[0]):

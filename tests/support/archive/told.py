@@ -1,4 +1,4 @@
-"""Random lives of an archived board: its past as told, and as a naive reading of the archive has it.
+"""Random lives of an archived board: its past by the product, and by a naive reading of the archive.
 
 Kick-offs move, prices are suspended or leave, links change, the service stops or is killed, and commits are
 lost. Each life compares the lines, closes, members and moves of one market.
@@ -37,7 +37,7 @@ TOLERANCE = 1e-9
 
 
 class _StillDays(Days):
-    """Days that nobody writes meanwhile: each is opened once, which is most of the work."""
+    """Days that nobody writes during the comparison, so that each day is opened only once, to save time."""
 
     def __init__(self, archive: Archive, opened: ExitStack) -> None:
         super().__init__(archive.folder, lambda: archive.writer.live_day)
@@ -79,7 +79,7 @@ class Told:
         life.end(is_orderly=True)
 
     def _live(self) -> None:
-        """Let things happen; in every other life no match begins, so that some moves are seen."""
+        """Let things happen; in every second life no match begins, so that some moves are seen."""
         life, is_ahead = self._life, self._random.random() < 0.5
         for _ in range(self._random.randrange(5, MOST_ACTS)):
             if is_ahead:
@@ -165,7 +165,7 @@ class Told:
             self._same("close of a line", (of.id, shown), (of.id, naive))
 
     def _compare_consensus(self, fixture: str) -> None:
-        """Compare the consensus of a fixture at each version that is known."""
+        """Compare the consensus of a fixture at some known versions."""
         naive, told = self._naive, read_lines(self._days, self._asked(fixture))
         if not isinstance(told, Lines):
             return
@@ -181,7 +181,7 @@ class Told:
             self._close_to("consensus", (fixture, version), chances, expected)
 
     def _compare_into(self, of: FixtureClose) -> None:
-        """Compare the members: some of the last before the kick-off are in the other fixture next."""
+        """Compare the members: some of the last ones before kick-off are in the fixture `into` next."""
         naive = self._naive
         held = [it for it, at in sorted(naive.times.items()) if at < of.listed.kick_off * 1000]
         shown = [naive.at(naive.members, version) for version in held]
@@ -193,7 +193,7 @@ class Told:
         self._same("merged", (of.id, bool(keys & others)), (of.id, True))
 
     def _compare_moves(self) -> None:
-        """Compare what moved over some windows up to now."""
+        """Compare the moves over some windows that end now."""
         board = self._life.board.boards[self._market.kind].newest
         fixtures = [of for of in fixtures_of(board) if of.market == self._market]
         states = states_of(self._naive)
@@ -240,7 +240,7 @@ class Told:
 
 
 def plain(of: Point) -> tuple[Any, ...]:
-    """Return a point as the naive reading has it."""
+    """Return a point in the form of the naive reading."""
     return (of.version, of.at_ms, of.odds, of.absent and str(of.absent), of.reason, of.is_state)
 
 
@@ -254,7 +254,7 @@ def ends_of(line: Line) -> Any:
 
 
 def naive_ends(points: Iterable[tuple[Any, ...]]) -> Any:
-    """Return the same of the points of a naive reading."""
+    """Return first, highest and lowest prices from the points of a naive reading, as `ends_of` does."""
     priced = [(odds, version) for version, _, odds, *_ in points if odds is not None]
     if not priced:
         return None
@@ -265,14 +265,14 @@ def naive_ends(points: Iterable[tuple[Any, ...]]) -> Any:
 
 
 def close_in(of: Close | NoClose) -> Any:
-    """Return a close as the naive reading has it."""
+    """Return a close in the form of the naive reading."""
     if isinstance(of, NoClose):
         return str(of)
     return (of.odds, of.closed_ms, "on offer" if of.on_offer else of.left)
 
 
 def told_of(of: Mover) -> dict[str, Any]:
-    """Return what is told of a fixture's move as the reckoning has it."""
+    """Return the product's move of a fixture in the form of the naive reckoning."""
     entries = {
         it.id: (
             it.before,
@@ -294,7 +294,7 @@ def told_of(of: Mover) -> dict[str, Any]:
 
 
 def lived(seed: int, folder: Path | None = None) -> tuple[Counter[str], list[str]]:
-    """Return what was compared in a life, and the differences; by default in a folder of memory."""
+    """Return what was compared in a life, and the differences; the default folder is in memory."""
     with tempfile.TemporaryDirectory(dir=folder or memory()) as own:
         told = Told(Path(own) / "archive", seed)
     return told.seen, told.wrong

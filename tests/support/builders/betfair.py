@@ -30,7 +30,7 @@ TEAMS = ("Alder Town", "Birch United", "League")
 
 
 def config(**options: Any) -> str:
-    """Return a configuration of the source `stream` with that bookmaker; matches never expire."""
+    """Return a configuration of the source `stream` with one bookmaker; its matches never expire."""
     credentials = {} if "username" in options else {"session_token": TOKEN}
     options = {"kind": "betfair_stream", "app_key": APP_KEY, **credentials, **options}
     lines = [
@@ -137,7 +137,7 @@ def recorded(name: str) -> list[bytes]:
 
 
 def recordings(pattern: str) -> list[Path]:
-    """Return the recorded files that match that pattern, ordered by name."""
+    """Return the recorded files that match a pattern, ordered by name."""
     return sorted((FOLDER / "betfair").glob(pattern))
 
 
@@ -149,13 +149,13 @@ class Stage:
         self.sent: list[Json] = []
 
     def receive(self, message: Json | bytes) -> Reaction:
-        """Pass it a message and record what it sends. Raises: PayloadError, StreamError."""
+        """Pass a message to the subscription, and record its answer. Raises: PayloadError, StreamError."""
         reaction = run_now(self.session.receive(message if isinstance(message, bytes) else line(message)))
         self.take(reaction)
         return reaction
 
     def take(self, reaction: Reaction) -> None:
-        """Record what it sends."""
+        """Record what the subscription sends."""
         self.sent += map(json.loads, reaction.send)
 
     def connect(self, token: str = TOKEN) -> None:

@@ -67,12 +67,12 @@ def handicaps(
 
 
 def result(market_id: str = "1.1", **changes: Any) -> Json:
-    """Return the image of the market of the result of the same match."""
+    """Return the image of the market of the result for the same match."""
     return market(market_id, **{"eventId": EVENT, **changes})
 
 
 def total(market_id: str = "1.7") -> Json:
-    """Return the image of a market of 2.5 goals, with the names of its outcomes in its definition."""
+    """Return the image of a market of 2.5 goals, whose definition names its outcomes."""
     runners = [runner(4, 1, name="Under 2.5 Goals"), runner(5, 2, name="Over 2.5 Goals")]
     defined = definition(marketType="OVER_UNDER_25", eventId=EVENT, runners=runners)
     offers = [{"id": 5, "batb": [[0, 1.9, 9]]}, {"id": 4, "batb": [[0, 2.0, 9]]}]

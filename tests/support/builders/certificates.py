@@ -1,4 +1,4 @@
-"""Certificates made with the `openssl` command for one test run: an authority and what it signs."""
+"""Certificates made with the `openssl` command for one test run: an authority and what it has signed."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ key = "wide"
 def two_sources(
     url: str, roles: str, matches: int, updates_per_s: float, markets: Sequence[str] = ()
 ) -> str:
-    """Return the configuration of a process: two bookmakers, each of a simulated source of its own.
+    """Return the configuration of a process: two bookmakers, each with a simulated source of its own.
 
-    Both read these other `markets` than 1X2.
+    Both sources read the other `markets` besides 1X2.
     """
     config = CONFIG.format(url=url, roles=roles, matches=matches, updates_per_s=updates_per_s)
     kind = 'kind = "simulated"\n'

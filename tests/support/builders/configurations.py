@@ -1,4 +1,4 @@
-"""Configurations that are refused: a valid one, and what is replaced in it by what."""
+"""Configurations that are refused: a valid configuration, and the replacements that make it invalid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URL = "http://127.0.0.1:9/fixtures.csv"
 FEED, BOOKMAKER = "[sources.feed]", "[bookmakers.bet365]"
 LAST = 'key = "B365"'
 
-# What is replaced in the valid configuration, by what, and what the line must contain.
+# The replaced text of the valid configuration, its replacement, and a part of the error line.
 INVALID = {
     "unknown table": (
         FEED,

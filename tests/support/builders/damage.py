@@ -16,7 +16,7 @@ from actors.markets.market import Kind
 class Trial(NamedTuple):
     """The result of one damaged input, over all of its bookmakers.
 
-    `accepted` counts the matches shown and `rejected` the others, by reason; `wrong` describes each shown
+    `accepted` counts shown matches, and `rejected` refused ones by reason; `wrong` describes each shown
     price that the undamaged input does not have at that place. `kinds` are the kinds of market shown.
     """
 

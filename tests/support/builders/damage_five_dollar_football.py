@@ -1,6 +1,6 @@
 """Damaged answers of 5DollarFootballAPI: lists and odds by match, damaged as programs damage JSON.
 
-A price is that of a match, a market and an outcome at the one moment that counts. No price may be shown
+A price belongs to a match, a market and an outcome at the one moment that counts. No price may be shown
 that the undamaged answer does not have there. Fields may be missing, repeated with another value, retyped
 or renamed, elements doubled, merged or reordered, and the body cut.
 
@@ -106,7 +106,7 @@ def _others(random: Random, moment: str) -> dict[str, Any]:
 
 
 def _shown(form: str, body: bytes) -> tuple[dict[tuple[str, str], tuple[float, ...]], Counter[str]]:
-    """Return the prices that pass the gate, by bookmaker and id, with what else is said of their match."""
+    """Return the prices that pass the gate, by bookmaker and id, with the other fields of their match."""
     if form == BY_MATCH:
         listed = ListedMatch(SourceMatchId("7001"), "Home 7001", "Away 7001", "League", NOW + 3600)
         body, scope = grouped(listed, body=body), "2026-05-28.1"

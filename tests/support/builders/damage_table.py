@@ -1,7 +1,7 @@
 """Damaged tables of invented matches, and what a reader that shares no code with ours finds in them.
 
-A price is wrong if it is neither that of the undamaged table for that match, nor what the damaged text says
-by the simplest reading: one line, split at each delimiter, the header's names over its cells.
+A price is wrong if it differs from the undamaged table's price for that match, and from the damaged text's
+price by the simplest reading: one line, split at each delimiter, the header's names over its cells.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.support.builders.table import COLUMNS, ZONE, decoded, options_of
 ANY_SUM = Bounds(
     0.01, 100.0, book_sums=dict.fromkeys(Kind, (0.01, 100.0)), kinds=tuple(Kind)
 )  # of prices that are drawn at random
-IS_INVENTED = True  # it needs no recordings
+IS_INVENTED = True  # these trials need no recordings
 BERLIN = ZoneInfo("Europe/Berlin")
 KEYS = ("Nord", "Süd")
 CUT = "cut the end"
@@ -58,11 +58,11 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "asian_handicap": ("home", "away"),
     "btts": ("yes", "no"),
 }
-OF_LINE = "Line"  # the column that all bookmakers have in common, home team's
+OF_LINE = "Line"  # the column, common to all bookmakers, of the home team's line
 
 
 class Written(NamedTuple):
-    """An undamaged table: its bytes, its options, and what they are as the oracle needs them."""
+    """An undamaged table: its bytes, its options, and its columns in the form that the oracle needs."""
 
     body: bytes
     options: dict[str, Any]
@@ -73,12 +73,12 @@ class Written(NamedTuple):
 
 
 def trial(random: Random, kind: str | None = None) -> Trial:
-    """Damage a table, and compare each price that is shown with both texts."""
+    """Damage a table, and compare each shown price with the undamaged and the damaged text."""
     kind = random.choice(KINDS) if kind is None else kind
     made = _written(random)
     body = _DAMAGES[kind](random, made)
     true = {*_said(made.body, made)}
-    if kind != CUT:  # else a price that is not in the undamaged table was cut
+    if kind != CUT:  # a cut table may have prices that the undamaged table has not
         true |= {*_said(body, made)}
     rejected: Counter[str] = Counter()
     accepted, wrong = 0, []
@@ -190,7 +190,7 @@ def _match(
 
 
 def _said(body: bytes, made: Written) -> Iterator[Said]:
-    """Read a table in the simplest way, and yield all that its lines may be said to say."""
+    """Read a table in the simplest way, and yield each price that a line may mean."""
     text = body.decode(made.encoding, "replace")
     names: list[str] = []
     for line in re.split(r"\r\n|\n|\r", text):
@@ -235,7 +235,7 @@ def _of_row(row: dict[str, str], made: Written) -> Iterator[Said]:
 
 
 def _handicap(cell: str, form: str) -> str:
-    """Return the market of a line as it is written, by other means than ours."""
+    """Return the market of a written line, without the code of the product."""
     try:
         line = Fraction(cell.strip().replace(",", ".") if form == "comma" else cell.strip())
     except (ValueError, ZeroDivisionError):
@@ -256,7 +256,7 @@ def _start(day: str, clock: str, form: str) -> int | None:
 
 
 def _price(cell: str, form: str) -> float | None:
-    """Read a price as it is written in `form`, by other means than ours."""
+    """Read a price written in `form`, without the code of the product."""
     try:
         if form == "fractional":
             over, _, under = cell.partition("/")
@@ -278,12 +278,12 @@ def _flipped(random: Random, made: Written) -> bytes:
 
 
 def _cut(random: Random, made: Written) -> bytes:
-    """Cut the end off."""
+    """Cut off the end of the table."""
     return made.body[: random.randrange(len(made.body))]
 
 
 def _lost(random: Random, made: Written) -> bytes:
-    """Lose a piece out of the middle."""
+    """Lose a piece out of the middle of the table."""
     first = random.randrange(len(made.body))
     return made.body[:first] + made.body[first + random.choice((1, 2, 5, 20, 80)) :]
 
@@ -325,7 +325,7 @@ def _moved_columns(random: Random, lines: list[str], at: int, delimiter: str) ->
 
 
 def _delimiters(random: Random, lines: list[str], at: int, delimiter: str) -> None:
-    """Write another delimiter in a line, in all of them, or in one place."""
+    """Write another delimiter in one line, in all lines, or in one place."""
     other = random.choice(",;\t| ")
     if random.random() < 0.3:
         lines[:] = [line.replace(delimiter, other) for line in lines]
@@ -337,7 +337,7 @@ def _delimiters(random: Random, lines: list[str], at: int, delimiter: str) -> No
 
 
 def _joined(random: Random, lines: list[str], at: int, delimiter: str) -> None:
-    """Lose a line end, double a line, or put a piece of one behind another."""
+    """Lose a line end, double a line, or put a piece of one line behind another line."""
     match random.randrange(3):
         case 0:
             lines[at] = lines[at].rstrip("\r\n") + random.choice(("", delimiter))
@@ -348,7 +348,7 @@ def _joined(random: Random, lines: list[str], at: int, delimiter: str) -> None:
 
 
 def _digits(random: Random, lines: list[str], at: int, delimiter: str) -> None:
-    """Write points as commas, or commas as points, in a line or in all."""
+    """Write points as commas, or commas as points, in one line or in all lines."""
     del delimiter
     forms = [(r"(?<=\d)\.(?=\d)", ","), (r"(?<=\d),(?=\d)", "."), (r"(?<=\d)[.,/](?=\d)", "")]
     form, other = random.choice(forms)

@@ -149,7 +149,7 @@ def _spoil_price(random: Random, matches: list[Any]) -> None:
 
 
 def _spoil_point(random: Random, matches: list[Any]) -> None:
-    """Make a point something that is no line; without any, spoil a price."""
+    """Make a point something that is no line; in a market without points, spoil a price."""
     if not tables_of(matches, "point"):
         _spoil_price(random, matches)
         return

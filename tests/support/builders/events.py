@@ -39,7 +39,7 @@ def linker(*events: Event, overrides: Overrides | None = None) -> Matcher:
 
 
 def groups(*events: Event, overrides: Overrides | None = None) -> tuple[Group, ...]:
-    """Return the groups of these events, linked from nothing."""
+    """Return the groups of these events, linked by a new linker."""
     return run_now(Matcher(overrides or Overrides()).update(events)).groups
 
 
@@ -49,7 +49,7 @@ def keys(group: Group) -> tuple[EventKey, ...]:
 
 
 class Followed:
-    """A linker, and the groups that somebody has who only reads what it says that changed."""
+    """A linker, and the groups of a reader who only gets the linker's reports of changes."""
 
     def __init__(self, overrides: Overrides | None = None) -> None:
         self.linker = Matcher(overrides or Overrides())
@@ -87,7 +87,7 @@ _LEAGUES = ("Premier League", "England Premier League", "League X", "Italy Serie
 def any_event(random: Random, sources: int = 5, matches: int = 4) -> Event:
     """Return one of few events: names that resemble each other, few kick-offs, prices that agree or not."""
     home, away = random.choice(_TEAMS), random.choice(_TEAMS)
-    if random.random() < 0.7:  # mostly the same match
+    if random.random() < 0.7:  # in most cases the same match
         home, away = random.choice(_TEAMS[:6]), random.choice(_TEAMS[6:10])
     start = SATURDAY + random.choice((0, 0, 0, 0, 60, -600, 7200, 86_400, 300_000))
     chances = random.choice((EVEN, EVEN, (0.42, 0.3, 0.28), (0.5, 0.25, 0.25), (0.7, 0.2, 0.1), None))

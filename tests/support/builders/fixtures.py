@@ -50,15 +50,15 @@ ADVANCING = FixtureUpdater(TERMS)
 
 
 def evidence(price_gap: float | None = None) -> Evidence:
-    """Return the evidence about two events that are listed alike."""
+    """Return the evidence about two events that lists show alike."""
     equal = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
     return Evidence(equal, equal, 0, LeagueEvidence.SAME, 1, price_gap)
 
 
 class EqualNames:
-    """A linker: events of two sources are one match if names and kick-off are equal, prices not far.
+    """A linker: events of two sources are one match if names and kick-off are equal, and prices close.
 
-    It links by `rule`, with `evidence`; each is of that `certainty`.
+    It links by `rule`, with `evidence`; each link has that `certainty`.
     """
 
     rule = Rule.SAME_NAMES
@@ -70,7 +70,7 @@ class EqualNames:
         self._groups: dict[EventKey, Group] = {}
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
-        """Group all events anew, and return what is different."""
+        """Group all events anew, and return the differences."""
         for key in gone:
             self._events.pop(key, None)
         self._events |= {event.key: event for event in changed}
@@ -82,20 +82,20 @@ class EqualNames:
         return GroupChanges(tuple(groups), tuple(alone))
 
     def keys(self) -> Iterator[EventKey]:
-        """Iterate over all events that are here."""
+        """Iterate over the keys of all events of the linker."""
         return iter(list(self._events))
 
     def lists(self, event: Event) -> bool:
-        """Return whether an event is here as it is, but perhaps with other prices."""
+        """Return whether the linker has an event in this form, perhaps with other prices."""
         known = self._events.get(event.key)
         return known is not None and msgspec.structs.replace(known, chances=event.chances) == event
 
     def group(self, key: EventKey) -> Group | None:
-        """Return the group that an event is in, None if it is in none."""
+        """Return the group of an event, None if it is in no group."""
         return self._groups.get(key)
 
     def match_of(self, event: Event) -> object:
-        """Return what is equal for events of one match."""
+        """Return the values that are equal for events of one match."""
         return event.home, event.away, event.start_time
 
     def open(self, most: int) -> list[EventKey]:
@@ -143,7 +143,7 @@ class LinkedBoard:
         return fixtures_of(self.snapshot)
 
     def fixtures(self) -> list[Fixture]:
-        """Return them in order."""
+        """Return the fixtures in order."""
         return list(self.state)
 
     def shown(self) -> list[list[str]]:
@@ -158,26 +158,26 @@ class LinkedBoard:
         self.publish(board)
 
     def fail(self, bookmaker: str, at_mono: float) -> None:
-        """Tell the board that an attempt to get the list of a bookmaker failed then."""
+        """Report to the board that an attempt to get the list of a bookmaker failed at `at_mono`."""
         board = self.board()
         board.fail(BookmakerId(bookmaker), SCOPE, at_mono)
         self.publish(board)
 
     def expire(self) -> None:
-        """Withdraw what is overdue now."""
+        """Withdraw everything that is overdue now."""
         board = self.board()
         run_now(board.expire(self.now))
         self.publish(board)
 
     def link(self) -> None:
-        """Link to the end."""
+        """Link all waiting events, and publish the links."""
         while self.waiting:
             self.propose()
             while self.links:
                 self.publish_links()
 
     def propose(self) -> None:
-        """Have what waits grouped, and publish nothing of it."""
+        """Have the waiting events grouped, and publish none of the links."""
         waiting, self.waiting = self.waiting, {}
         self.links = run_now(self.linking.update(self.state, waiting))
 
@@ -202,7 +202,7 @@ class LinkedBoard:
         return Board(self.snapshot, RULES, self.advancing)
 
     def publish(self, board: Board) -> None:
-        """Commit, and keep what changed."""
+        """Commit, and keep the changes."""
         self.snapshot = run_now(board.finish(self.now))
         self.history.add(self.snapshot)
         changes = self.snapshot.fixture_changes

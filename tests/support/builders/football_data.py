@@ -53,7 +53,7 @@ def config(**options: float) -> str:
 
 
 def file_of(count: int, *keys: str) -> bytes:
-    """Return a file of that many matches at equal prices, of the bookmakers with these keys or of all."""
+    """Return a file of `count` matches at equal prices, of the bookmakers with these keys or of all."""
     triples = [tuple(key + side for side in "HDA") for key in keys or BOOKMAKERS.values()]
     rows = [(*changed(HomeTeam=f"Team {number}")[:5], *ROW[5:] * len(triples)) for number in range(count)]
     return csv_bytes(*rows, header=(*COLUMNS[:5], *(name for triple in triples for name in triple)))
@@ -100,7 +100,7 @@ def changed(row: tuple[str, ...] = ROW, /, **cells: str) -> tuple[str, ...]:
 
 
 def payload(body: bytes, source_time: float | None = None) -> Payload:
-    """Return a payload with that body."""
+    """Return a payload with `body`."""
     return Payload(SourceName("site"), Scope("fixtures.csv"), ListId("list-1"), body, 0.0, 0.0, source_time)
 
 
@@ -123,7 +123,7 @@ def extracted(
 
 
 def judged(body: bytes, key: str = "B365", options: FootballDataOptions = OPTIONS) -> Admission:
-    """Return the result of the integrity gate for it, with the default bounds."""
+    """Return the result of the integrity gate for an extract, with the default bounds."""
     extract = extracted(body, key, options=options)
     bounds = bounds_of(KIND, key, options)
     return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
@@ -175,7 +175,7 @@ def offers(body: bytes, code: str) -> list[Offer] | None:
         cells = dict(zip(header, row, strict=False))
         prices = [_price(cells.get(name, "")) for name in triple]
         is_over = cells.get("FTHG") or cells.get("HG")
-        most = 1.12 if code == "BFE" else 1.4  # of an exchange: above that some are bids that nobody lays
+        most = 1.12 if code == "BFE" else 1.4  # an exchange: above this sum some are unmatched bids
         if is_over or not cells.get("Date") or min(prices) <= 1 or not 0.95 <= _book_sum(prices) <= most:
             continue
         home = cells.get("HomeTeam") or cells.get("Home") or cells.get("HT") or ""

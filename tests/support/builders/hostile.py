@@ -36,7 +36,7 @@ def poison(bookmaker: str, scope: str, received_mono: float = 0.0) -> Batch:
 
 
 def with_matches(of: Batch, matches: Matches) -> Batch:
-    """Return that batch with these matches, unchecked."""
+    """Return a copy of a batch with these matches, unchecked."""
     return msgspec.structs.replace(of, matches=matches)
 
 

@@ -1,6 +1,6 @@
-"""JSON whose objects can have a field twice, and damage of it as programs make it.
+"""JSON whose objects can have a field twice, and damage of such JSON as programs make it.
 
-No number is replaced by another, because no parser can detect that.
+No number is replaced by another, because no parser can detect such damage.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 
 def tables_of(whole: Any, *having: str) -> list[list[Table]]:
-    """Return all tables by their sort, which is the names of their fields, of those with such a field."""
+    """Return all tables that have the field, by their sort; a sort is the names of a table's fields."""
     sorts: dict[frozenset[str], list[Table]] = {}
     for value in parts_of(whole):
         if isinstance(value, Table) and value:
@@ -64,12 +64,12 @@ def put(table: Table, name: str, value: Any) -> None:
 
 
 def get(table: Table, name: str) -> Any:
-    """Return the first value of a field, None without it."""
+    """Return the first value of a field, None if the table lacks it."""
     return next((value for known, value in table if known == name), None)
 
 
 def list_of(random: Random, whole: Any, least: int) -> list[Any] | None:
-    """Choose a sort first and then one of its lists of so many tables; None without any."""
+    """Choose a sort first and then one of its lists with at least `least` tables; None without any list."""
     sorts: dict[str, list[list[Any]]] = {} if isinstance(whole, Table) else {"": [whole]}
     for table in parts_of(whole):
         for name, value in table if isinstance(table, Table) else ():
@@ -86,7 +86,7 @@ def remove_field(random: Random, whole: Any) -> None:
 
 
 def double_field(random: Random, whole: Any) -> None:
-    """Repeat a field: once more with its own value, or with that of another table of the same sort."""
+    """Repeat a field: with its own value, or with the value in another table of the same sort."""
     table, alike = one_of(random, whole)
     name, value = random.choice(table)
     others = [found for item in alike if (found := get(item, name)) is not None]
@@ -94,7 +94,7 @@ def double_field(random: Random, whole: Any) -> None:
 
 
 def change_type(random: Random, whole: Any, more: Sequence[Any] = ()) -> None:
-    """Give a field a value of another type, or of some that a test names."""
+    """Give a field a value of another type, or one of the values that a test names."""
     table, _ = one_of(random, whole)
     name, value = random.choice(table)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -111,7 +111,7 @@ def remove_item(random: Random, whole: Any) -> None:
 
 
 def double_item(random: Random, whole: Any) -> None:
-    """Repeat an item: once more unchanged or with other prices, or with a damage of its own."""
+    """Repeat an item: unchanged, with other prices, or with damage in the copy."""
     if (listed := list_of(random, whole, 1)) is not None:
         copy = deepcopy(random.choice(listed))
         factor = random.choice((1.0, 1.1, 0.9))

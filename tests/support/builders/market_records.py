@@ -1,4 +1,4 @@
-"""A cluster without processes, of several kinds of market: a collector, its records, what they make."""
+"""A cluster without processes, of several kinds of market: a collector, its records, and their results."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class MarketCluster:
 
     @property
     def state(self) -> State:
-        """What a replica has."""
+        """The state of a replica."""
         return self.replica.state
 
     def take(self, *batches: Batch) -> None:
-        """Apply batches to the collector's own boards, and commit what that changed."""
+        """Apply batches to the collector's own boards, and commit the changes."""
         draft = Drafts(self.main, None, self.markets)
         run_now(draft.expire(self.clock.now()))
         for change in batches:
@@ -74,20 +74,20 @@ class MarketCluster:
         self.commit()
 
     def commit(self) -> None:
-        """Commit what differs."""
+        """Commit the differences."""
         due = run_now(self.outbox.due([*TERMS.roster], with_times=True))
         self.outbox.acked(due)
         if due.changed:
             self.append(record_of(COLLECTOR, due.changed, due.clock), is_seen=due.is_seen)
 
     def tick(self, *, is_seen: bool = True) -> None:
-        """Let the matcher say what time it is, and the collector receive it."""
+        """Let the matcher report the time, and the collector receive this report."""
         now = self.clock.now()
         self.append(Record(MATCHER, tick=Tick(now.mono, now.wall, 1)), is_seen=is_seen)
         self.matcher.ticked(MATCHER, now.mono, now.mono, now.mono)
 
     def leave(self, collector: CollectorId) -> None:
-        """Let a collector be deposed."""
+        """Depose a collector."""
         self.append(Record(collector, leaves=True), is_seen=True)
 
     def link(self) -> None:
@@ -134,5 +134,5 @@ class Replica:
             self.state = run_now(applied(self.state, at, decoded(data), self._updater, self._of_kinds))
 
     def kept(self) -> Restored:
-        """Return the checkpoint of what it has."""
+        """Return a checkpoint of the replica's state."""
         return Restored(FIRST, self.state.at, run_now(kept(self.state)))

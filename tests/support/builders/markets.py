@@ -52,7 +52,7 @@ def listed(
     complete: bool = True,
     removals: Sequence[Removal] = (),
 ) -> Batch:
-    """Return a list of all kinds, or a change of it."""
+    """Return a list of all kinds, or a change of such a list."""
     made = batch(matches, bookmaker=bookmaker, received_mono=at, complete=complete, removals=removals)
     return replace(made, kinds=KINDS)
 
@@ -64,7 +64,7 @@ class SetClock:
         self.mono, self.began = 0.0, WALL_0
 
     def now(self) -> Instant:
-        """Return that moment."""
+        """Return the moment that was set."""
         return Instant(self.mono, self.began + self.mono)
 
 
@@ -115,7 +115,7 @@ class MarketBoard:
         self.commit(draft)
 
     def commit(self, draft: Drafts) -> None:
-        """Finish and publish."""
+        """Finish the draft and publish it."""
         run_now(draft.finish(self.clock.now()))
         draft.publish()
 
@@ -133,7 +133,7 @@ class MarketBoard:
         self.link_sides(keys)
 
     def link_sides(self, keys: Iterable[EventKey] | None = None) -> bool:
-        """Link the events without 1X2 prices, after those of others changed, or (None) all may have.
+        """Link events without 1X2 prices after other events changed (`keys`); None: any may have changed.
 
         Returns whether there was anything to link.
         """
@@ -163,7 +163,7 @@ class MarketBoard:
         return list(self.state if kind is Kind.ONE_X_TWO else self.markets_state(kind))
 
     def shown(self, kind: Kind) -> list[tuple[str, list[BookmakerId]]]:
-        """Return the market of each fixture of a kind, by its match's leading entry, and its bookmakers."""
+        """Return the market and the bookmakers of each fixture of a kind, by its match's leading entry."""
         return sorted((str(it.market), [*it.bookmakers]) for it in self.fixtures(kind))
 
     def gone(self, kind: Kind) -> list[tuple[str, str, str | None]]:

@@ -38,7 +38,7 @@ def time_text(at: float) -> str:
 
 
 def event_of(event_id: str, home: str, away: str, start: float, **changed: Any) -> dict[str, Any]:
-    """Return a match as its markets name it."""
+    """Return a match with the names that its markets use."""
     return {
         "id": event_id,
         "slug": f"epl-{event_id}",
@@ -55,12 +55,12 @@ def event_of(event_id: str, home: str, away: str, start: float, **changed: Any) 
 
 
 def token_of(event_id: str, role: str) -> str:
-    """Return the token of "Yes"; that of "No" has another digit at its end."""
+    """Return the token of "Yes"; the token of "No" has another digit at its end."""
     return f"{event_id}{ROLES.index(role)}0"
 
 
 def market_of(event: Mapping[str, Any], role: str, **changed: Any) -> dict[str, Any]:
-    """Return the question whether a match ends like that."""
+    """Return the question whether a match ends with a given result."""
     home, _, away = event["title"].partition(" vs. ")
     title = {"home": home, "away": away, "draw": f"Draw ({event['title']})"}[role]
     token = token_of(event["id"], role)

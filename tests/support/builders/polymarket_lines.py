@@ -13,7 +13,7 @@ SIBLING = "-more-markets"
 
 
 def sibling_of(event: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
-    """Return the event of the other markets of a match."""
+    """Return the event with the other markets of a match."""
     return {
         **event,
         "id": f"{event['id']}9",

@@ -27,7 +27,7 @@ MARKETS = {
 
 
 def item(match: str = "1", home: Any = "2.10", **changes: Any) -> dict[str, Any]:
-    """Return a match with those prices for home, and others that suit it."""
+    """Return a match with these prices for home, and other prices that suit them."""
     return {
         "match": match,
         "home": f"Home {match}",
@@ -45,22 +45,22 @@ def without_odds(match: str = "1", **changes: Any) -> dict[str, Any]:
 
 
 def line(kind: str, name: str = "epl", **fields: Any) -> bytes:
-    """Return a line of that type about a list."""
+    """Return a line of a given type about a list."""
     return json.dumps({"type": kind, "list": name, **fields}).encode() + b"\n"
 
 
 def listed(*items: dict[str, Any], name: str = "epl", list_id: str = "1", **fields: Any) -> bytes:
-    """Return a complete list in a line."""
+    """Return a line with a complete list."""
     return line("list", name, id=list_id, matches=items, **fields)
 
 
 def upsert(match: str = "1", home: Any = "2.10", name: str = "epl", **changes: Any) -> bytes:
-    """Return a match that has changed."""
+    """Return a line about a match that has changed."""
     return line("upsert", name, **item(match, home, **changes))
 
 
 class Speaker:
-    """The lists of a program that speaks at times of its own, from second `start` on; what was rejected."""
+    """The lists of a program that speaks at its own times, from second `start` on; and rejected matches."""
 
     def __init__(self, options: ProgramOptions = OPTIONS, start: float = 0.0) -> None:
         self.rejected: list[Rejected] = []
@@ -68,7 +68,7 @@ class Speaker:
         self._start = start
 
     def say(self, *lines: bytes, at: float = 0.0, drift_s: float = 0.0) -> tuple[ListChange, ...]:
-        """Take lines so many seconds after the start; the wall clock is set by `drift_s` meanwhile."""
+        """Take lines `at` seconds after the start; the wall clock is set by `drift_s` meanwhile."""
         now = Instant(self._start + at, WALL_0 + at + drift_s)
         self.lists.expire(now)
         for said in lines:

@@ -1,4 +1,4 @@
-"""Bodies through a polled source's parser and the integrity gate, for tests of every such source."""
+"""Bodies through a polled source's parser and the integrity gate, for tests of every polled source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.builders.messages import batch
 
 
 def payload_of(body: bytes, scope: str = "list", at: float = 0.0, **given: Any) -> Payload:
-    """Return a payload with that body, which was received at that second."""
+    """Return a payload with `body`, received at a given second."""
     return Payload(SourceName("source"), Scope(scope), ListId("list-1"), body, at, 0.0, **given)
 
 
@@ -33,7 +33,7 @@ def decoded(
 def extracted(
     kind: PolledKind, key: str, options: PolledOptions, body: bytes, scope: str = "list", **given: Any
 ) -> Extract:
-    """Decode a body, and read a bookmaker's part of it. Raises: PayloadError."""
+    """Decode a body, and read the part of a bookmaker. Raises: PayloadError."""
     return run_now(kind.extract(decoded(kind, options, body, scope, **given), key, options))
 
 

@@ -1,6 +1,6 @@
-"""A cluster without processes: collectors that commit records, a matcher that ticks, and what these make.
+"""A cluster without processes: collectors that commit records, a matcher that ticks, and the results.
 
-The matcher's clock is `AHEAD_S` ahead of that of the collectors.
+The matcher's clock is `AHEAD_S` ahead of the collectors' clock.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MATCHER, OTHER = CollectorId("matcher"), CollectorId("other")
 
 
 class Collector:
-    """The own board of a collector of one bookmaker, and what it has committed."""
+    """The own board of a collector of one bookmaker, and the records that it has committed."""
 
     def __init__(self, cluster: Cluster, name: BookmakerId) -> None:
         self.clock = MatcherClock()
@@ -41,7 +41,7 @@ class Collector:
         self._outbox = Outbox(self._own, self.clock)
 
     def list(self, prices: tuple[float, float, float], at: float, holds_s: float = 30.0) -> None:
-        """List the match at these prices at that time (monotonic seconds), and commit."""
+        """List the match at these prices at `at` (monotonic seconds), and commit."""
         listed = match(self._name, home="Home", prices=prices, start_time=int(WALL_0) + 86_400)
         board = Board(self._own, RULES)
         of = batch([listed], bookmaker=self._name, received_mono=at, stale_after_s=holds_s)
@@ -49,7 +49,7 @@ class Collector:
         self._commit(board, at)
 
     def confirm(self, at: float, *, with_times: bool = True) -> None:
-        """Confirm the list; its time is committed at once only `with_times`."""
+        """Confirm the list; the time of this is committed immediately only `with_times`."""
         board = Board(self._own, RULES)
         of = batch(complete=False, bookmaker=self._name, received_mono=at)
         run_now(board.apply(of, Instant(at, WALL_0 + at)))
@@ -62,7 +62,7 @@ class Collector:
         self._commit(board, at, with_times=False)
 
     def tell(self) -> None:
-        """Commit what is due, times as well."""
+        """Commit all that is due, times as well."""
         self._commit(Board(self._own, RULES), 0.0)
 
     def _commit(self, board: Board, at: float, *, with_times: bool = True) -> None:
@@ -76,7 +76,7 @@ class Collector:
 
 
 class Cluster:
-    """The log, the state after it, and how fixtures changed with each record."""
+    """The log, the state after it, and the changes of fixtures with each record."""
 
     def __init__(self, terms: FixtureSettings) -> None:
         self.log: list[tuple[Position, bytes]] = []

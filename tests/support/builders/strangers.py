@@ -1,4 +1,4 @@
-"""Tables as strangers send them, each in a form of its own: their bytes, and what is shown of them."""
+"""Tables as strangers send them, each in a form of its own: their bytes, and the prices shown from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Sent(NamedTuple):
-    """A table: the name of its file, its bytes, the options that it does not say, and what is shown.
+    """A table: its file's name, its bytes, the options that it does not say, and what is shown of it.
 
     Shown are home, away, start (Unix seconds) and the prices of each match of each bookmaker.
     """

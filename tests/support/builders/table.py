@@ -1,4 +1,4 @@
-"""Tables for tests: options, payloads, and what is shown of a table."""
+"""Tables for tests: options, payloads, and the matches that are shown from a table."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MARKETS = {
     "over_under:2.5": {"over": "O2.5", "under": "U2.5"},
     "asian_handicap": {"line": "Line", "home": "AH 1", "away": "AH 2"},
 }
-MORE = "O2.5,U2.5,Line,AH 1,AH 2"  # columns behind those of HEADER
+MORE = "O2.5,U2.5,Line,AH 1,AH 2"  # columns behind the columns of HEADER
 HEADER = "League,Date,Time,Home,Away,1,X,2"
 ROW = "Liga,2026-12-05,15:30,Alder Town,Birch United,2.10,3.40,3.60"
 
 
 def options_of(**some: Any) -> TableOptions:
-    """Return options of a table as in `HEADER`, but for those that are given; None leaves one out."""
+    """Return options of a table as in `HEADER`; `some` replaces options, and None leaves an option out."""
     given = {"kind": "table", "path": "odds.csv", **COLUMNS, **ONE_BOOK, **ZONE, **some}
     return convert({name: value for name, value in given.items() if value is not None}, TableOptions)
 
 
 def payload(body: bytes | str, source_time: float | None = None, answered_at: float = 2e9) -> Payload:
-    """Return a payload with that body."""
+    """Return a payload with `body`."""
     body = body.encode() if isinstance(body, str) else body
     named = SourceName("own"), Scope("odds.csv"), ListId("list-1")
     return Payload(*named, body, 0.0, 0.0, source_time, answered_at=answered_at)
@@ -54,7 +54,7 @@ def decoded(body: bytes | str, options: TableOptions, source_time: float | None 
 def extracted(
     body: bytes | str, key: str = "own", source_time: float | None = None, **some: Any
 ) -> Extract:
-    """Decode a body, and return what is in it of a bookmaker. Raises: PayloadError."""
+    """Decode a body, and return a bookmaker's part of it. Raises: PayloadError."""
     options = options_of(**some)
     return run_now(KIND.extract(decoded(body, options, source_time), key, options))
 

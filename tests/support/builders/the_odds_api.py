@@ -1,4 +1,4 @@
-"""The Odds API for tests: hand-written answers, a configuration, and a simple parser of both."""
+"""The Odds API for tests: hand-written answers, a configuration, and a simple parser of answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def market(home: str, away: str, prices: Iterable[float], key: str = "h2h", upda
 
 
 def totals(*lines: tuple[Any, float, float], key: str = "totals", updated: str = UPDATED) -> Any:
-    """Return a market of totals: for each line its point and the prices of over and under."""
+    """Return a market of totals: each line has its point and the prices of over and under."""
     outcomes = [
         {"name": name, "price": price, "point": point}
         for point, *prices in lines
@@ -58,7 +58,7 @@ def spreads(
     key: str = "spreads",
     updated: str = UPDATED,
 ) -> Any:
-    """Return a market of handicaps: for each line the home team's point, the prices of home and away."""
+    """Return a market of handicaps: each line has the home team's point, and prices of home and away."""
     outcomes = [
         {"name": name, "price": price, "point": side}
         for point, *prices in lines
@@ -103,7 +103,7 @@ def serve(peer: HttpPeer, answers: Mapping[str, bytes]) -> None:
 
 
 def dated(body: bytes) -> dict[str, str]:
-    """Return a Date at which no price of that answer lags."""
+    """Return a Date for which no price of the answer counts as late."""
     times = re.findall(rb'"last_update": ?"([^"]+)"', body)
     oldest = min((datetime.fromisoformat(time.decode()).timestamp() for time in times), default=0.0)
     return {"Date": formatdate(oldest, usegmt=True)}
@@ -146,7 +146,7 @@ def keys_in(answers: Mapping[str, bytes]) -> list[str]:
 
 
 def highest_book_sum(key: str) -> float:
-    """Return up to which book sum the prices of a recorded bookmaker are believed."""
+    """Return the highest book sum at which the prices of a recorded bookmaker are believed."""
     return 1.12 if key in {"matchbook", "smarkets"} or key.startswith("betfair_ex_") else 1.4
 
 

@@ -1,4 +1,4 @@
-"""One match with any offers, as a fixture with the books that it is of."""
+"""One match with any offers, as a fixture with the books of these offers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCOPE = Scope("all")
 
 
 class Offer(Struct, frozen=True):
-    """What a bookmaker asks for a match, confirmed `age_s` ago, and what is known of its list and link."""
+    """A bookmaker's prices for a match, confirmed `age_s` ago, and the state of its list and link."""
 
     prices: Odds
     age_s: float = 1.0

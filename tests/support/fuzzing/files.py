@@ -1,4 +1,4 @@
-"""Targets of what an operator hands over: recordings, historic files and the configuration."""
+"""Targets of files that an operator gives: recordings, historic files and the configuration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.builders.recorded import encoded, header, received
 from tests.support.fuzzing.prices import valid
 from tests.support.fuzzing.target import Target
 
-SECRET = "s3cret-of-the-environment"  # noqa: S105 - of no account
+SECRET = "s3cret-of-the-environment"  # noqa: S105 - no account has it
 ENVIRONMENT = {"API_KEY": SECRET}
 MAX_MOMENTS = 100
 CONFIG = b"""[server]
@@ -101,7 +101,7 @@ def targets() -> tuple[Target, ...]:
 
 @contextmanager
 def _written(suffix: str, data: bytes) -> Iterator[Path]:
-    """Write a file, in memory where that can be, which is gone afterwards."""
+    """Write a file, in memory where possible; the file is gone afterwards."""
     memory = Path("/dev/shm")  # noqa: S108 - under a name of our own
     folder = memory if memory.is_dir() else Path(tempfile.gettempdir())
     path = folder / f"fuzz-{os.getpid()}{suffix}"
@@ -113,7 +113,7 @@ def _written(suffix: str, data: bytes) -> Iterator[Path]:
 
 
 def _played(path: Path) -> int:
-    """Open a recording and play it on a board; return how many prices were on it."""
+    """Open a recording and play it on a board; return the number of prices that the board had."""
     try:
         source = open_source(path, kind_named)
         playback = Playback((source,))

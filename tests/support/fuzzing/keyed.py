@@ -110,7 +110,7 @@ def _odds(body: bytes) -> int:
 
 
 def _pages(body: bytes) -> int:
-    """Read the same page again and again: it is refused, or the list ends."""
+    """Read the same page again and again: the reader refuses it, or the list ends."""
     page, reading = _decoded(body, Scope("list.near")), Reading(50)
     while isinstance(page, FixturesPage):
         try:

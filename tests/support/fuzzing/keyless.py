@@ -1,4 +1,4 @@
-"""Targets of the sources that need no key: lists of what is offered and prices after them, programs."""
+"""Targets of the sources that need no key: lists of offers, the prices that follow them, and programs."""
 
 from __future__ import annotations
 

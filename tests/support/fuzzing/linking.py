@@ -72,7 +72,7 @@ def targets() -> tuple[Target, ...]:
 
 
 def _file(data: bytes) -> int:
-    """Read a file; a linker takes what is read, in any order of its events."""
+    """Read a file; a linker takes the result, with its events in any order."""
     try:
         overrides = parse(data.decode("utf-8", "replace"))
     except ConfigError:
@@ -82,7 +82,7 @@ def _file(data: bytes) -> int:
 
 
 def _names(data: bytes) -> int:
-    """Link two events with these names and leagues; it must not matter which of them comes first."""
+    """Link two events with these names and leagues; the order of the events must not matter."""
     lines = [clean_name(name) for name in data.decode("utf-8", "replace").split("\n")]
     group, other = [*lines, *[""] * 6][:3], [*lines, *[""] * 6][3:6]
     if all((*group[:2], *other[:2])):

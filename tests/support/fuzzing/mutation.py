@@ -40,7 +40,7 @@ def _inserted(data: bytes, random: Random, tokens: Sequence[bytes]) -> bytes:
 
 
 def _moved(data: bytes, random: Random, tokens: Sequence[bytes]) -> bytes:
-    """Cut a piece out and put it, or nothing, elsewhere; or write it twice."""
+    """Cut out a piece, and drop it or put it elsewhere; or write a piece twice."""
     del tokens
     begin = random.randint(0, len(data))
     end = min(len(data), begin + random.choice((1, 2, 8, 64)))
@@ -75,7 +75,7 @@ def _lines_changed(data: bytes, random: Random, tokens: Sequence[bytes]) -> byte
 
 
 def _json_changed(data: bytes, random: Random, tokens: Sequence[bytes]) -> bytes:
-    """Put a wrong value, or one from elsewhere, at a place of one line that is JSON."""
+    """Put a wrong value, or a value from elsewhere, at a place in one line that is JSON."""
     lines = data.split(b"\n")
     at = random.randrange(len(lines))
     try:

@@ -1,4 +1,4 @@
-"""Targets of the polled sources: a CSV file, the answers of an API, and what comes with them."""
+"""Targets of the polled sources: a CSV file, the answers of an API, and the data that come with them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def targets() -> tuple[Target, ...]:
 
 
 def payload_of(body: bytes, scope: str) -> Payload:
-    """Return a payload of that scope."""
+    """Return a payload with a scope."""
     return Payload(SourceName("s"), Scope(scope), ListId("l"), body, 0.0, 0.0, 1e9, answered_at=1e9)
 
 
@@ -161,7 +161,7 @@ def _tables(written: tuple[TableOptions, ...], keys: tuple[str, ...], body: byte
 
 
 def _guess(body: bytes) -> int:
-    """Guess a configuration: it is TOML, and without options to be set it is valid."""
+    """Guess a configuration: the guess is TOML, and if no option must be set by hand, it is valid."""
     try:
         text, asked = configuration_of("odds.csv", body)
     except PayloadError:
@@ -210,7 +210,7 @@ def _sports(body: bytes) -> int:
 
 
 def _headers(text: bytes) -> int:
-    """Read the headers that tell the credits: those of an answer, then those of a refusal."""
+    """Read the headers that report the credits, first as headers of an answer, then of a refusal."""
     plan, now = TheOddsApiPlan(API, ("some",)), Instant(0.0, 1e9)
     values = text.decode("latin-1").split("\n")
     for at in range(0, len(values), len(HEADERS)):

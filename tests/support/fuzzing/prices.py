@@ -1,4 +1,4 @@
-"""What may be shown, said a second time and without the code of the integrity gate."""
+"""The rules of what may be shown, written a second time, without the code of the integrity gate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InvalidPriceError(AssertionError):
 
 
 def admitted(*extracts: Extract | None) -> int:
-    """Pass what was read through the gate; return how many prices came out.
+    """Pass an extract through the gate; return how many prices passed.
 
     Raises: InvalidPriceError for a match that may not be shown.
     """

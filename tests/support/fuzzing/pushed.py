@@ -105,7 +105,7 @@ def targets() -> tuple[Target, ...]:
 
 
 def _stream(text: bytes) -> int:
-    """Play lines to a live subscription; one that begins with a blank as a long one, read part by part."""
+    """Play lines to a live subscription; a line behind a blank is read in parts, as a long line."""
     session = BetfairSession(CHOICES[len(text) % len(CHOICES)])
     checked = 0
     begun = False
@@ -159,7 +159,7 @@ def _fields(listed: Match) -> Any:
 
 
 def _gate(text: bytes) -> int:
-    """Pass matches through the gate: all at once, and again what came out, which must be the same."""
+    """Pass matches through the gate: all together, and then the result again, which must not change."""
     try:
         listed = [_match(listing) for listing in json.loads(text)]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -182,7 +182,7 @@ def _gate(text: bytes) -> int:
 
 
 def _match(fields: dict[str, Any]) -> Match:
-    """Return a match with numbers of any value, where the types are right. Raises: TypeError."""
+    """Return a match with numbers of any value and of the right types. Raises: TypeError."""
     home, draw, away = (float(fields[name]) for name in FIELDS[:3])
     match_id, *names = (fields[name] for name in ("source_match_id", "home", "away", "league"))
     if not all(isinstance(text, str) for text in (match_id, *names)):

@@ -92,9 +92,9 @@ def targets() -> tuple[Target, ...]:
 
 
 def _head(data: bytes) -> int:
-    """Pass bytes through the gate, whole and in two parts; h11 must accept all that passes.
+    """Pass bytes through the gate, whole and in two parts; h11 must accept all bytes that pass.
 
-    Each head must be read alone as h11 reads it behind those before it.
+    The gate's reading of each head alone must equal h11's reading of it behind the earlier heads.
     """
     whole, parts = HeadGate(b"/s3cret/", 3, set()), HeadGate(b"/s3cret/", 3, set())
     passed = whole.feed(data)
@@ -191,7 +191,7 @@ def _date(text: bytes) -> int:
 
 
 def _inflate(data: bytes) -> int:
-    """Inflate what stands behind the coding in the first line; the content must be that of zlib."""
+    """Inflate the content behind the coding in the first line; the result must be that of zlib."""
     coding, _, body = data.partition(b"\n")
     try:
         content = run_now(inflated(body, coding.decode("latin-1"), MAX_BYTES))

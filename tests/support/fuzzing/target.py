@@ -26,7 +26,7 @@ TIMES = (
 class Target(Struct, frozen=True):
     """One parser: `run(input)` returns how many prices were checked.
 
-    It raises for a fault only; what the parser may raise by its docstring is caught. `tokens` are parts
+    It raises for a fault only; errors that the parser's docstring allows are caught. `tokens` are parts
     that inputs of this kind are made of.
     """
 
@@ -37,5 +37,5 @@ class Target(Struct, frozen=True):
 
     @property
     def all_tokens(self) -> tuple[bytes, ...]:
-        """Its own tokens and those that are hostile everywhere."""
+        """The tokens of the target, and tokens that are hostile everywhere."""
         return tuple(dict.fromkeys((*self.tokens, *NUMBERS, *TEXTS, *TIMES)))

@@ -1,4 +1,4 @@
-"""All targets by name: every parser of what comes from outside."""
+"""All targets by name: every parser of input from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on offer at Azuro by the rules of its page, read from its answers; changes of its tables.
+"""Azuro's offers by the rules of its page, read from its answers; changes of its tables.
 
 An independent reading: it shares nothing with the source, and takes only what `peers/azuro.py` sends.
 """
@@ -34,7 +34,7 @@ BOOK_SUM = (0.95, 1.40)
 
 
 def change(venue: Azuro, name: str, part: str, choose: Choose) -> None:
-    """Have a game, its condition or an outcome of that say something else."""
+    """Have a game, its condition or an outcome of the condition say something else."""
     result = venue.result(name)
     changed, choices = {
         "game": (venue.games[name], GAME),
@@ -46,7 +46,7 @@ def change(venue: Azuro, name: str, part: str, choose: Choose) -> None:
 
 
 def expected(venue: Azuro) -> dict[str, Odds]:
-    """Return the odds of each match that is on offer now."""
+    """Return the odds of each match that is offered now."""
     found = {}
     for name, game in venue.games.items():
         listed = result_of(venue.conditions[name])
@@ -63,7 +63,7 @@ def is_listed(game: Mapping[str, Any]) -> bool:
 
 
 def result_of(conditions: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the only condition of the result of a game, if there is one that is not over."""
+    """Return the only condition of a game's result that is not over; None if there is no such condition."""
     found = [
         condition
         for condition in conditions
@@ -77,9 +77,9 @@ def result_of(conditions: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | No
 def odds_of(
     game: Mapping[str, Any], condition: Mapping[str, Any] | None, listed: Mapping[str, Any] | None
 ) -> Odds | None:
-    """Return the odds of a listed game in a polled condition, None if that has none on offer.
+    """Return the odds of a listed game in a polled condition, None if the condition offers none.
 
-    What the poll does not say is as it was `listed`.
+    Fields that the poll leaves out have their `listed` values.
     """
     if condition is None or listed is None or _outcomes(condition) != RESULT:
         return None
@@ -98,7 +98,7 @@ def odds_of(
 
 
 def flags_of(listed: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    """Return all that a list says of a condition beside its odds, its id last; empty for none."""
+    """Return all fields of a condition in a list except its odds, its id last; empty for None."""
     if listed is None:
         return ()
     outcomes = sorted(

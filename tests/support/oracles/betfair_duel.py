@@ -57,7 +57,7 @@ class Duel:
 
     @property
     def theirs(self) -> Oracle:
-        """Return the library's reading. It takes an image late: half of all images are never compared."""
+        """Return the library's reading; images come late there: half of all images are never compared."""
         if not self._is_begun:
             self._theirs.take(line(_first_image()))
             self._is_begun = True
@@ -68,7 +68,7 @@ class Duel:
         return hostile_line(random, self.ours.sent[-1]["id"])
 
     def take(self, raw: bytes) -> None:
-        """Pass a line to both and compare; after a line that cannot be read, both reconnect."""
+        """Pass a line to both readers and compare; after a line that cannot be read, both reconnect."""
         sent = len(self.ours.sent)
         try:
             self.ours.take(raw)
@@ -81,11 +81,11 @@ class Duel:
             self._subscribed()
         elif self._is_read(raw):
             self.theirs.take(readable(raw))
-        if self.ours.session._segments._so_far is None:  # between segments it may be ahead
+        if self.ours.session._segments._so_far is None:  # between segments our reading may be ahead
             self.compare()
 
     def compare(self) -> None:
-        """Check that nothing is shown that the library lacks: of a line, that an open market offers it."""
+        """Check that all shown prices are the library's, and that an open market offers each shown line."""
         theirs = self.theirs.markets()
         for name, prices in self.ours.shown().items():
             self.compared += 1
@@ -168,7 +168,7 @@ def good_line(random: Random, number: int) -> Json:
 
 
 def _of_result(random: Random) -> tuple[Json, Json, Json]:
-    """Return a change of the market of a result, a definition of it, and its image."""
+    """Return a change of the market of a result, a definition of this market, and its image."""
     runner, name = random.choice((HOME, AWAY, DRAW)), random.choice((*IDS, "1.4"))
     price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
     ladder = random.choice(
@@ -179,7 +179,7 @@ def _of_result(random: Random) -> tuple[Json, Json, Json]:
 
 
 def _of_handicaps(random: Random) -> tuple[Json, Json, Json]:
-    """Return a change of a market of handicaps, a definition of it, and its image."""
+    """Return a change of a market of handicaps, a definition of this market, and its image."""
     handicap, price = random.choice(LINES), random.choice((1.5, 1.9, 2.1, 3.5))
     team, handicap = random.choice(((HOME, handicap), (AWAY, -handicap)))
     size = random.choice((0, 5.0, 12.5))
@@ -197,7 +197,7 @@ def _of_handicaps(random: Random) -> tuple[Json, Json, Json]:
 
 
 def hostile_line(random: Random, number: int) -> bytes:
-    """Return such a message, unchanged or damaged in one of several ways."""
+    """Return a good message, unchanged or damaged in one of several ways."""
     message = good_line(random, number)
     match random.randrange(12):
         case 0 | 1 | 2 | 3:

@@ -1,6 +1,6 @@
 """An independent reading of the exchange's Asian handicaps: from messages to lines and reasons.
 
-It shares nothing with the source: it keeps what the messages say in plain tables, and takes all of the
+It shares nothing with the source: it keeps the content of messages in plain tables, and takes all of the
 checks from the documents: back below lay, two-way book sums, odds in the order of the lines.
 """
 
@@ -15,14 +15,14 @@ BOOK_SUM = (0.97, 1.12)
 
 
 class Verdict(NamedTuple):
-    """What a line offers the home and the away team, and why it may not be shown; None if it may."""
+    """The offer of a line to home and away, and why the line may not be shown; None if it may be shown."""
 
     odds: tuple[float, float]
     reason: str | None
 
 
 class LineOracle:
-    """A subscription, as a table of definitions and one of offers.
+    """A subscription, as a table of definitions and a table of offers.
 
     It judges a market anew only after a message about it.
     """

@@ -1,4 +1,4 @@
-"""An independent reading of the exchange's stream, by the library betfairlightweight, to compare ours with.
+"""An independent reading of the exchange's stream, by the library betfairlightweight, to check ours.
 
 The library leaves some work to its user, which is done here without any code of ours: absent and null
 are the same, an image of a subscription replaces everything known before, ids may be strings.

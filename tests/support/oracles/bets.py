@@ -11,11 +11,11 @@ import numpy as np
 from actors.core.messages import Prices
 from actors.matches.surebets import Doubt, Legs, PricedLeg, SurebetRules
 
-NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
+NO_GAIN = 1 - 1e-6  # with this sum of stakes or more, no gain is shown
 
 
 def after_fee(leg: PricedLeg) -> Fraction:
-    """Return what a stake of 1 returns, with numbers as written: it buys shares that pay 1 each."""
+    """Return what a stake of 1 returns after a fee: it buys shares that pay 1 each; numbers as written."""
     share = 1 / Fraction(str(leg.price))
     return 1 / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
 
@@ -31,7 +31,7 @@ def equal_stakes(legs: Legs) -> list[float]:
 
 
 def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
-    """Return all combinations at two live bookmakers or three that gain, with the sum of their stakes."""
+    """Return all combinations that gain, at two or three live bookmakers, with the sum of their stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
     for home, draw, away in product(
         *([leg for leg in live if leg.outcome == number] for number in range(3))
@@ -43,7 +43,7 @@ def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
 
 
 def doubts_about(legs: Legs, total: float, now: float, rules: SurebetRules) -> set[Doubt]:
-    """Return every reason not to believe it."""
+    """Return every reason not to believe a surebet."""
     found = set()
     limit = rules.max_age_s or min(leg.holds_s for leg in legs)
     if any(now >= leg.vouched_mono + limit for leg in legs):

@@ -1,4 +1,4 @@
-"""The oracle of the record: earlier prices of a season's file against its closing ones, csv and arithmetic.
+"""The oracle of the record: a season's earlier prices against closing prices, by csv and arithmetic.
 
 Run it alone with files of football-data.co.uk: python tests/support/oracles/closing_value.py FILE...
 """
@@ -44,7 +44,7 @@ def is_believed(odds: list[float], own: list[float], others: list[float], ratio:
 
 
 def prices(row: dict[str, str], names: list[str], mark: str) -> dict[str, list[float]]:
-    """Return the prices of a row by bookmaker; `mark` is `C` for closing ones."""
+    """Return the prices of a row by bookmaker; `mark` is `C` for closing prices."""
     found = {}
     for name in names:
         cells = [row.get(f"{name}{mark}{side}", "") for side in SIDES]
@@ -54,7 +54,7 @@ def prices(row: dict[str, str], names: list[str], mark: str) -> dict[str, list[f
 
 
 def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the bookmakers that have both kinds of prices, and the rows of a file."""
+    """Return the bookmakers that have earlier and closing prices, and the rows of a file."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     names = [cell[:-2] for cell in rows[0] if cell.endswith("CH") and f"{cell[:-2]}H" in rows[0]]
@@ -62,7 +62,7 @@ def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
 
 
 def values(path: Path, ratio: float = 1.25) -> dict[str, list[tuple[int, float, float]]]:
-    """Return by bookmaker the match, expected and closing line value of each price with value."""
+    """Return by bookmaker the match, expected value and closing line value of each price with value."""
     names, rows = read(path)
     found: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for number, row in enumerate(rows):
@@ -85,7 +85,7 @@ def values(path: Path, ratio: float = 1.25) -> dict[str, list[tuple[int, float, 
 
 
 def mean_and_error(some: list[tuple[int, float]]) -> tuple[float, float]:
-    """Return the mean of values of matches, and its standard error by matches."""
+    """Return the mean of values over matches, and its standard error over matches."""
     mean = sum(value for _, value in some) / len(some)
     totals: dict[int, float] = defaultdict(float)
     for match, value in some:

@@ -21,7 +21,7 @@ def median_of(prices: Collection[Odds], method: Method) -> list[float]:
 def overpriced_of(
     prices: Prices, counted: Collection[BookmakerId], method: Method, ratio: float, fewest: int
 ) -> set[BookmakerId]:
-    """Return who has a price above `ratio` times the fair price of at least `fewest` others."""
+    """Return the bookmakers with a price above `ratio` times the fair price of at least `fewest` others."""
     found = set()
     for name, own in prices.items():
         others = [prices[other] for other in counted if other != name]
@@ -33,7 +33,7 @@ def overpriced_of(
 
 
 def crossed_of(prices: Prices, counted: Collection[BookmakerId], method: Method) -> set[BookmakerId]:
-    """Return whose prices are within 0.06 of the others' with home and away exchanged, and 0.02 nearer."""
+    """Return the bookmakers within 0.06 of the others with home and away exchanged, and 0.02 nearer."""
     found = set()
     for name, own in prices.items():
         if others := [prices[other] for other in counted if other != name]:

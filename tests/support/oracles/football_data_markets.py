@@ -21,7 +21,7 @@ Key = tuple[str, str, str]
 
 
 class Reading(NamedTuple):
-    """What may be shown of a bookmaker's other markets, and how many are refused, by reason."""
+    """The other markets of a bookmaker that may be shown, and how many are refused, by reason."""
 
     shown: dict[Key, tuple[float, float]]
     refused: Counter[str]
@@ -51,7 +51,7 @@ def reading(body: bytes, code: str) -> Reading:
 
 @lru_cache(maxsize=1)
 def _rows(body: bytes) -> tuple[frozenset[str], list[dict[str, str]]]:
-    """Return the names of the columns, and the rows by them."""
+    """Return the names of the columns, and the rows by column name."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -81,7 +81,7 @@ def _teams(header: frozenset[str]) -> tuple[str, str]:
 
 
 def _handicap(row: dict[str, str], prefix: str) -> str | None:
-    """Return the handicap on the home team's line, as it is spelled; None without a possible line."""
+    """Return the handicap in the spelling of the home team's line; None without a possible line."""
     line = _number(row.get(f"{prefix}AH", row.get("AHh", "")))
     if line is None or line % Decimal("0.25") or abs(line) > 10:
         return None

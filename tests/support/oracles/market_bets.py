@@ -1,7 +1,7 @@
 """The oracle of surebets on all markets: every score, every pair or triple of bets, the best of all stakes.
 
-A bet on a quarter line is two bets of half the stake. Of two bets the best division is found by narrowing
-down, of three at the corners of what is possible.
+A bet on a quarter line is two bets of half the stake. The best division of two bets is found by narrowing
+down, the best division of three bets at the corners of the possible stakes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DIFFERENCES: dict[str, Callable[[int, int, float], float]] = {
 
 
 class Found(Struct, frozen=True):
-    """What the best bets return at least of a stake of 1; a `doubtful` one may do better without a leg."""
+    """The least return of the best bets per stake of 1; a `doubtful` result may be better without a leg."""
 
     returned: float
     is_doubtful: bool = False
@@ -50,12 +50,12 @@ class Found(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def endings(outcomes: tuple[str, ...], line: float) -> Numbers:
-    """Return for each distinct ending, by outcome, the share of a stake that is won, and that returned."""
+    """Return for each distinct ending, by outcome, the won share and the returned share of a stake."""
     halves = (line,) if line * 2 == int(line * 2) else (line - 0.25, line + 0.25)
     rows = set()
     for home, away in SCORES:
         by = [[_DIFFERENCES[name](home, away, half) for half in halves] for name in outcomes]
-        # The outcomes of 1X2 are lost by a difference of 0, which nothing returns.
+        # In 1X2 a difference of 0 loses the bet: no stake is returned.
         is_split = "1" in outcomes
         won = [sum(d > 0 for d in some) / len(halves) for some in by]
         back = [0.0 if is_split else sum(d == 0 for d in some) / len(halves) for some in by]
@@ -91,7 +91,7 @@ def paid_exactly(legs: Sequence[StakedLeg], amounts: Sequence[int], market: Mark
 
 
 def after_fee(leg: PricedLeg) -> float:
-    """Return the price after a fee of each share, which pays 1."""
+    """Return the price of each share after a fee; a share pays 1."""
     share = 1 / leg.price
     return 1 / (share + leg.fee_rate * share * (1 - share))
 
@@ -107,9 +107,9 @@ def best_bets(legs: Sequence[PricedLeg], line: float) -> Found | None:
 
 
 def best_weak(legs: Sequence[PricedLeg], line: float) -> Found | None:
-    """Return the best bets on a line by all endings but that which gives every stake back.
+    """Return the best bets on a line by all endings except the one that gives every stake back.
 
-    None without such an ending, or without bets at two bookmakers that pay back a stake whole.
+    None without other endings, or without bets at two bookmakers that pay back a stake whole.
     """
     outcomes = legs[0].market.outcomes
     table = endings(outcomes, line)

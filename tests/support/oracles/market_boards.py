@@ -1,4 +1,4 @@
-"""Prices of one market of a match at several bookmakers: random, the same each time, or recorded."""
+"""Prices of one market of a match at several bookmakers: random but repeatable, or recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINES = {Kind.OVER_UNDER: (1, 26), Kind.ASIAN_HANDICAP: (-14, 14)}
 
 
 def boards(count: int, seed: int = 5) -> Iterator[list[PricedLeg]]:
-    """Yield the legs of so many markets, of all kinds in turn."""
+    """Yield the legs of `count` markets, of all kinds in turn."""
     random = Random(f"boards/{seed}")
     for number in range(count):
         kind = [*Kind][number % len(Kind)]
@@ -45,7 +45,7 @@ def lines_of(files: Iterable[Path]) -> Iterator[list[PricedLeg]]:
 
 
 def board(random: Random, market: Market) -> list[PricedLeg]:
-    """Return the legs of two to six bookmakers, whose prices are near each other or, of ten, one wild."""
+    """Return the legs of two to six bookmakers at similar prices; every tenth board has any prices."""
     chances = _chances(random, market.kind)
     is_wild = market.winners == 1 and random.random() < 0.1
     legs = []
@@ -70,7 +70,7 @@ def leg(
     commission: float = 0.0,
     fee_rate: float = 0.0,
 ) -> PricedLeg:
-    """Return a leg that nothing speaks against."""
+    """Return a leg about which there is no doubt."""
     count = len(market.outcomes)
     return PricedLeg(
         BookmakerId(bookmaker),
@@ -88,7 +88,7 @@ def leg(
 
 
 def _chances(random: Random, kind: Kind) -> list[float]:
-    """Return the true chance of each outcome to be won, 0.1 at least if only one is."""
+    """Return the true chance of each outcome to be won, at least 0.1 if only one outcome is won."""
     if len(OUTCOMES[kind]) == 2:
         first = random.uniform(0.1, 0.9)
         return [first, 1 - first]

@@ -110,12 +110,12 @@ class NaiveBook:
             self._keep(lambda row: row.scope != scope)
 
     def go_stale(self, now: Instant) -> None:
-        """End all lists that have reached their deadline."""
+        """Withdraw all lists that have reached their deadline."""
         on_board = {scope: known for scope, known in self.lists.items() if not known.withdrawn}
         self._end({scope for scope, known in on_board.items() if now.mono >= known.deadline})
 
     def _end(self, stale: set[Scope]) -> None:
-        """Withdraw stale lists; forget the empty ones beside another."""
+        """Withdraw stale lists; forget an empty list beside another list."""
         full = {row.scope for row in self.rows.values()}
         if any(scope not in stale and not known.withdrawn for scope, known in self.lists.items()):
             for scope in stale - full:
@@ -124,7 +124,7 @@ class NaiveBook:
             self.withdraw(scope)
 
     def expire(self, now: Instant) -> None:
-        """Remove all matches that kicked off too long ago, or since then were not confirmed in time."""
+        """Remove all matches that kicked off too long ago, or were not confirmed in time after kick-off."""
         over, wall = now.wall - self.expire_after_s, now.wall
         self._keep(lambda row: row.begun_by is None or row.begun_by > over)
         self._keep(lambda row: row.begun_by is None or row.begun_by > wall or now.mono < self._young(row))
@@ -132,11 +132,11 @@ class NaiveBook:
     def _young(self, row: Row) -> float:
         """Return until when the price of a row is young enough for a match in play."""
         if row.match.start_time is not None and row.match.latest_start == row.match.start_time:
-            return -inf  # it is of before the kick-off alone
+            return -inf  # the price is only for the time before the kick-off
         return self.lists[row.scope].confirmed + self.in_play_max_age_s
 
     def bounds(self) -> list[tuple[float, float]]:
-        """Return each known kick-off, with until when the price is young enough for a match in play."""
+        """Return each known kick-off, with the time until which the price is young enough in play."""
         rows = self.rows.values()
         return [(row.begun_by, self._young(row)) for row in rows if row.begun_by is not None]
 

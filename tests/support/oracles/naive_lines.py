@@ -1,6 +1,6 @@
 """Lines, members and closing prices read naively: boards and members at every version, one after another.
 
-Prices are those of an export, gaps and links those of the tables as SQL has them. Nothing of `actors/lines`
+Prices come from an export, gaps and links from the tables by SQL. Nothing of `actors/lines`
 is used.
 """
 
@@ -31,7 +31,7 @@ _ABOUT = itemgetter("version", "kind", "id", "market")
 
 @dataclass
 class Naive:
-    """All that a folder has of a market: boards by version, members by version, times, gaps.
+    """All data of a folder about a market: boards by version, members by version, times, gaps.
 
     `starts` are the kick-offs of entries on the board of 1X2, whichever market is read.
     """
@@ -109,7 +109,7 @@ class Naive:
         return max(self.times)
 
     def at(self, table: Mapping[int, Any], version: int) -> Any:
-        """Return what a table has at a version: of the newest that is not newer; nothing before all."""
+        """Return a table's newest value that is not newer than a version; empty before all values."""
         if (keys := self._keys.get(id(table))) is None:
             keys = self._keys[id(table)] = sorted(table)
         place = bisect_right(keys, version)
@@ -149,7 +149,7 @@ class Naive:
         return found
 
     def first_of_fixtures(self) -> dict[str, tuple[int, list[list[str]]]]:
-        """Return each fixture's last version at which it was there, and its members then."""
+        """Return for each fixture the last version that had it, and its members at that version."""
         found: dict[str, tuple[int, list[list[str]]]] = {}
         for version in sorted(self.times):
             for fixture, members in self.at(self.members, version).items():
@@ -179,7 +179,7 @@ class Naive:
         return None if lead is None else starts[lead]
 
     def closes(self, fixture: str, kick_off: int, seen_ms: int) -> dict[str, Any]:
-        """Return the close of each entry, or why there is none, and the consensus."""
+        """Return the close of each entry, or why it has none, and the consensus."""
         kick_off_ms = kick_off * 1000
         later = (version for version, at in self.times.items() if at >= kick_off_ms)
         cut = min(later, default=self.last + 1)
@@ -229,7 +229,7 @@ class Naive:
 
 
 def fair_of(prices: Sequence[Prices]) -> Prices | None:
-    """Return the median of fair chances by outcome, scaled; None of fewer than three."""
+    """Return the median of fair chances by outcome, scaled; None for fewer than three."""
     if len(prices) < 3:
         return None
     medians = [median(of) for of in zip(*[fair(Method.POWER, odds) for odds in prices], strict=True)]

@@ -1,7 +1,7 @@
-"""What the boards of other markets must show, by simple code, from their entries and the 1X2 fixtures.
+"""The expected boards of other markets, by simple code, from their entries and the 1X2 fixtures.
 
-The 1X2 fixtures are taken as they are: they have oracles of their own. Events without 1X2 prices must be
-where the linker that compares names would have them, once it has looked.
+The 1X2 fixtures are not checked here: they have oracles of their own. Events without 1X2 prices must be
+in the match where the linker that compares names would put them, once this linker has run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def entries_by_event(snapshot: Snapshot, roster: Roster) -> dict[EventKey, list[
 
 
 def homes_of(main: FixtureState, boards: Mapping[Kind, Snapshot], roster: Roster) -> Homes:
-    """Return the match of each event of other markets; all kinds must have it in the same.
+    """Return the match of each event of other markets; all kinds must have the event in the same match.
 
     Raises: AssertionError.
     """
@@ -69,7 +69,7 @@ def homes_of(main: FixtureState, boards: Mapping[Kind, Snapshot], roster: Roster
 
 
 def check_fixtures(kind: Kind, board: Snapshot, main: FixtureState, homes: Homes, roster: Roster) -> None:
-    """Check what follows for the fixtures of a kind. Raises: AssertionError."""
+    """Check the values that follow for the fixtures of a kind. Raises: AssertionError."""
     state = markets_of(board)
     _check_order(state)
     by_match: dict[FixtureId, set[FixtureId]] = {}
@@ -94,7 +94,7 @@ def check_fixtures(kind: Kind, board: Snapshot, main: FixtureState, homes: Homes
             assert min(starts, default=float("inf")) == fixture.head.kick_off
     for match_id in by_match if FORMS[kind].lines else ():
         lines = state.of_match(match_id)
-        best = MainLines().of(match_id, lines, roster)  # which remembers nothing
+        best = MainLines().of(match_id, lines, roster)  # a new object, which remembers nothing
         assert [line.is_main for line in lines] == [line is best for line in lines]
     assert {home: tuple(sorted(some)) for home, some in by_match.items()} == {
         home: tuple(sorted(some)) for home, some in state.markets.items()
@@ -110,7 +110,7 @@ def _check_order(state: MarketState) -> None:
 
 
 def facts_of(fixture: Fixture) -> Facts:
-    """Return all that readers see of a fixture."""
+    """Return all fields of a fixture that readers see."""
     entries = [
         (it.id, it.match.prices, it.match.listing, it.updated, it.match.in_play) for it in fixture.listed
     ]
@@ -120,9 +120,9 @@ def facts_of(fixture: Fixture) -> Facts:
 
 
 def check_changes(old: Snapshot, new: Snapshot, homes: Homes, main: FixtureState) -> None:
-    """Check that the changes of a commit are what changed, with true reasons, and its views' versions.
+    """Check that a commit's changes are the true differences, with true reasons, and its views' versions.
 
-    `homes` are the matches of all events of other markets after it. Raises: AssertionError.
+    `homes` are the matches of all events of other markets after the commit. Raises: AssertionError.
     """
     before, after = markets_of(old), markets_of(new)
     going_on = {*main.places, *(home for key, home in homes.items() if key not in main.by_event)}
@@ -163,7 +163,7 @@ def check_changes(old: Snapshot, new: Snapshot, homes: Homes, main: FixtureState
 def _reason(
     before: Fixture, after: Fixture | None, state: MarketState, going_on: set[FixtureId]
 ) -> FixtureRemoval | None:
-    """Return why a fixture, or bookmakers of it, left, None if none did; `going_on` are matches."""
+    """Return why a fixture left, or bookmakers left it; None if none left; `going_on` are matches."""
     roster, stay = state.terms.roster, () if after is None else after.bookmakers
     left = {name: it for name, it in before.entries.items() if name not in stay}
     if not left:
@@ -176,9 +176,9 @@ def _reason(
 
 
 def check_sides(homes: Homes, main: FixtureState, boards: Mapping[Kind, Snapshot], roster: Roster) -> int:
-    """Check where the events without 1X2 prices are, once the linker that compares names has looked at all.
+    """Check the events without 1X2 prices, once the linker that compares names has seen all events.
 
-    Returns how many of them are in a match with others. Raises: AssertionError.
+    Returns how many of these events are in a match with other events. Raises: AssertionError.
     """
     listings = _listings(homes, main, boards, roster)
     groups: dict[tuple[object, ...], list[EventKey]] = {}
@@ -207,7 +207,7 @@ def check_sides(homes: Homes, main: FixtureState, boards: Mapping[Kind, Snapshot
 def _listings(
     homes: Homes, main: FixtureState, boards: Mapping[Kind, Snapshot], roster: Roster
 ) -> dict[EventKey, tuple[object, ...]]:
-    """Return what is equal for events of one match, by the first bookmaker of the source of each."""
+    """Return the values that are equal for events of one match, by the first bookmaker of each source."""
     found: dict[EventKey, tuple[object, ...]] = {}
     for fixture in main:
         for name, entry in reversed(fixture.entries.items()):

@@ -14,7 +14,7 @@ from tests.support.oracles.naive_lines import DOWN, Naive, Prices, fair_of
 
 @dataclass
 class State:
-    """What was published at a version: prices by entry, and of each fixture its entries in order."""
+    """The published content of a version: prices by entry, and each fixture's entries in order."""
 
     version: int
     at_ms: int
@@ -43,7 +43,7 @@ def states_of(naive: Naive) -> list[State]:
 
 
 def window(naive: Naive, states: list[State], from_ms: int) -> list[State]:
-    """Return the states since a time, of which nothing between is unknown."""
+    """Return the states since a time, but only those after the last unknown state."""
     begin = max((of.version for of in states if of.at_ms <= from_ms), default=states[0].version)
     for gap in naive.gaps:
         if gap.after == begin or (gap.after > begin and gap.reason not in DOWN):

@@ -1,4 +1,4 @@
-"""The oracle of surebets: what bookmakers really offer, and whether three bets can lose.
+"""The oracle of surebets: the real offers of bookmakers, and whether three bets can lose.
 
 It knows which real match each listed match is. Nothing here is taken from the code of fixtures.
 """
@@ -14,22 +14,22 @@ from msgspec import Struct
 from actors.markets.odds import Odds
 
 Results = tuple[str, str, str]
-ENOUGH = 3  # other companies that list a match: by their prices one that is far too high is known
+ENOUGH = 3  # so many other companies show that a price is far too high
 EVALUATED_WITHIN_S = 1.0
 NO_GAIN = 1 - 1e-6
-Listed = set[tuple[str, str]]  # a shop, and the id of a match there
+Listed = set[tuple[str, str]]  # the name of a shop, and the id of a match there
 RESULTS = ("home", "draw", "away")
 
 
 class Mistake(StrEnum):
-    """What is wrong with listed prices."""
+    """The mistake in listed prices."""
 
     CROSSED = "crossed"  # home and away are exchanged
     HIGH = "high"  # one price is far too high
 
 
 class Offer(Struct, frozen=True):
-    """A match as a bookmaker lists it: on which result of which real match it bets for 1, X and 2.
+    """A match as a bookmaker lists it: the result of a real match on which it bets for 1, X and 2.
 
     Prices were current at `vouched_mono` (monotonic seconds); `start` is Unix seconds. Nobody can bet at
     prices that are listed by `mistake`.
@@ -44,9 +44,9 @@ class Offer(Struct, frozen=True):
 
 
 class Shop(Struct):
-    """A bookmaker: its offers by id, and whether they are known: not once an attempt to get them failed.
+    """A bookmaker: its offers by id; `is_known` is false once an attempt to get the offers failed.
 
-    At `renewed_mono` it said that nothing has changed.
+    At `renewed_mono` the bookmaker said that no offer has changed.
     """
 
     company: str
@@ -57,7 +57,7 @@ class Shop(Struct):
 
 
 class Bet(Struct, frozen=True):
-    """A bet at a shop on 1, X or 2 (0, 1, 2) of a match by its id there."""
+    """A bet at a shop on 1, X or 2 (0, 1, 2) of a match, by the match's id at the shop."""
 
     shop: str
     match_id: str
@@ -76,8 +76,8 @@ class Truth:
     def fault(self, bets: Sequence[Bet], beside: Listed, mono: float, wall: float) -> str:
         """Return why three bets may lose at that time, empty if they cannot.
 
-        A company's older price is known for that where its newer one stands `beside`; within a second if
-        only a confirmation says which is newer.
+        A company's older price counts as old where its newer price stands `beside`; after a second if
+        only a confirmation shows which price is newer.
         """
         found = [self._fault_of(bet, beside, mono, wall) for bet in bets]
         results = {
@@ -93,7 +93,7 @@ class Truth:
         return ", ".join(filter(None, found))
 
     def _fault_of(self, bet: Bet, beside: Listed, mono: float, wall: float) -> str:
-        """Return why a bet may not be had at its price, empty if it may."""
+        """Return why a bet may not be placed at its price, empty if it may."""
         shop = self.shops[bet.shop]
         offer = shop.offers.get(bet.match_id)
         if offer is None or not shop.is_known:
@@ -115,13 +115,13 @@ class Truth:
         return mistake is Mistake.CROSSED or len(others) >= ENOUGH
 
     def _paid(self, bets: Sequence[Bet], winner: Bet) -> float:
-        """Return what is paid out if a bet wins: a shop takes commission of what it loses in all."""
+        """Return what is paid out if a bet wins: a shop takes commission on its net loss."""
         gross = winner.price * winner.stake
         staked = sum(bet.stake for bet in bets if bet.shop == winner.shop)
         return gross - self.shops[winner.shop].commission * max(gross - staked, 0.0)
 
     def profits(self, mono: float, wall: float, among: Listed | None = None) -> dict[str, float]:
-        """Return the real matches on which three bets gain, each at the best shop; `among` these places."""
+        """Return the real matches on which three bets gain, each at the best shop, only `among` places."""
         best: dict[str, dict[str, float]] = {}
         for name, shop in self.shops.items():
             for match_id, offer in shop.offers.items():

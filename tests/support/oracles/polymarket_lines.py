@@ -17,14 +17,14 @@ BOOK_SUM = (Decimal("0.97"), Decimal("1.12"))
 
 
 class Side(NamedTuple):
-    """A market of ours: its text, and the tokens of its outcomes in our order."""
+    """A market in our form: its text, and the tokens of its outcomes in our order."""
 
     market: str
     tokens: tuple[str, str]
 
 
 def sides(markets: Iterable[Mapping[str, Any]], home: str) -> list[Side]:
-    """Return the markets of ours of an event, by their slugs and the name of the home team alone."""
+    """Return an event's markets in our form, by their slugs and the name of the home team alone."""
     found = []
     for market in markets:
         kind = OURS.get(market["sportsMarketType"])
@@ -42,7 +42,7 @@ def sides(markets: Iterable[Mapping[str, Any]], home: str) -> list[Side]:
 
 
 def verdict(side: Side, asks: Mapping[str, Decimal | None]) -> tuple[tuple[float, ...] | None, str | None]:
-    """Return the odds of a market at these asks, and why it may not be shown: None if it may."""
+    """Return the odds of a market at these asks, and why it may not be shown; None if it may be shown."""
     prices = [asks.get(token) for token in side.tokens]
     known = [price for price in prices if price is not None]
     if len(known) < len(prices):

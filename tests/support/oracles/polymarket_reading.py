@@ -1,4 +1,4 @@
-"""What is on offer at Polymarket by the rules of its page, read from its answers; changes of its tables.
+"""Polymarket's offers by the rules of its page, read from its answers; changes of its tables.
 
 An independent reading: it shares nothing with the source, and takes only what `peers/polymarket.py` sends.
 """
@@ -43,7 +43,7 @@ class Open(NamedTuple):
 
 
 def change(venue: Polymarket, event_id: str, choose: Choose) -> None:
-    """Have a match, one of its markets or books say something else."""
+    """Have a match, or one of its markets or books, say something else."""
     listed, name, role = venue.matches[event_id], choose([*STATES, *EVENTS, "no book"]), choose(ROLES)
     if name == "no book":
         listed.asks.pop(role, None)
@@ -54,7 +54,7 @@ def change(venue: Polymarket, event_id: str, choose: Choose) -> None:
 
 
 def expected(venue: Polymarket) -> dict[str, Odds]:
-    """Return the odds of each match that is on offer now."""
+    """Return the odds of each match that is offered now."""
     matches = open_matches(venue.markets())
     books = venue.books([token for match in matches.values() for token in match.tokens])
     found = {name: odds_of(match.tokens, books) for name, match in matches.items()}
@@ -62,7 +62,7 @@ def expected(venue: Polymarket) -> dict[str, Odds]:
 
 
 def open_matches(markets: Iterable[Any]) -> dict[str, Open]:
-    """Return the matches of a whole list that may be shown; of copies of a market the later counts."""
+    """Return the matches of a whole list that may be shown; of two copies of a market the later counts."""
     newest = {market["conditionId"]: market for market in markets}
     by_event: dict[str, list[Any]] = {}
     for market in newest.values():
@@ -114,7 +114,7 @@ def _role(title: str, name: str) -> int:
 
 
 def _ask(book: Mapping[str, Any]) -> Decimal | None:
-    """Return the price at which `STAKE` USD can be staked, None if they cannot."""
+    """Return the price at which `STAKE` USD can be staked, None if the book is too small."""
     staked = Decimal(0)
     levels = [(Decimal(level["price"]), Decimal(level["size"])) for level in book["asks"]]
     for price, size in sorted(levels):

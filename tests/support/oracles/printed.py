@@ -26,7 +26,7 @@ def looks_like(shown: Sequence[str], printed: str) -> bool:
 def fits(shown: Any, actual: Any) -> bool:
     """Return whether two JSON values have the same shape; null matches every shape.
 
-    Each item shown of a list is like one of the items there: others may have members that this lacks.
+    Each item of a list in the document fits one item of the real list; other items may have more members.
     """
     if shown is None or actual is None:
         return True
@@ -59,7 +59,7 @@ def _is_same_head(shown: Sequence[str], actual: Sequence[str]) -> bool:
 
 
 def _are_same_events(shown: Sequence[str], actual: Sequence[str]) -> bool:
-    """Compare the events in the document with as many from the beginning of the stream."""
+    """Compare the events in the document with as many events from the beginning of the stream."""
     expected, got = (
         [found.groups() for line in lines if (found := SSE_FIELD.match(line))] for lines in (shown, actual)
     )

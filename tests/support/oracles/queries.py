@@ -1,4 +1,4 @@
-"""How the query of a list is read, written byte by byte: the status that it must get."""
+"""The reading of a list's query, byte by byte: the status that the query must get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def status_of(query: bytes, bookmakers: Collection[str]) -> int:
 
 
 def _decoded(text: bytes) -> str:
-    """Decode percent signs; what is no escape stays, what is no UTF-8 becomes a replacement character."""
+    """Decode percent signs; an invalid escape stays; invalid UTF-8 becomes a replacement character."""
     decoded, at = bytearray(), 0
     while at < len(text):
         is_escape = text[at] == ord("%") and len(text) > at + 2

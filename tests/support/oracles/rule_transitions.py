@@ -1,6 +1,6 @@
-"""The true transitions of rules, from what HTTP served at each version, by their definition in words.
+"""The true transitions of rules, from the answers of HTTP at each version, by their definition in words.
 
-It shares nothing with `actors/alerts/rules` but the definition. It looks at the whole past of a subject.
+It shares only the definition with `actors/alerts/rules`. It looks at the whole past of a subject.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Told = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Frame:
-    """What HTTP served from a version on: its time in seconds, its fixtures by id, and its values.
+    """The answers of HTTP from a version on: the time in seconds, fixtures by id, and values.
 
-    The values are by their reference, "" for the consensus.
+    The keys of the values are references, "" for the consensus.
     """
 
     version: int
@@ -40,7 +40,7 @@ class _State:
 
 
 def transitions(frames: list[Frame], rule: Json, ends_at: float) -> list[Told]:
-    """Return all that a rule has to tell in a life that ends at a time."""
+    """Return all transitions that a rule has to report in a life that ends at a time."""
     if rule["when"] == "kickoff":
         return [*_kickoffs(frames, rule, ends_at)]
     subjects = _subjects(frames, rule)
@@ -52,7 +52,7 @@ def transitions(frames: list[Frame], rule: Json, ends_at: float) -> list[Told]:
 
 
 def _subjects(frames: list[Frame], rule: Json) -> dict[str, list[_State | None]]:
-    """Return the state of each subject at each frame; None where it is not inside the filters."""
+    """Return the state of each subject at each frame; None where the filters exclude the subject."""
     found: dict[str, list[_State | None]] = {}
     paths: dict[str, _Path] = {}
     in_play: dict[str, bool] = {}
@@ -103,7 +103,7 @@ def _is_watched(rule: Json, fixture: Json | None) -> bool:
 
 
 def _values(rule: Json, fixture: Json, frame: Frame) -> Iterator[tuple[str, _State]]:
-    """Yield each price of a fixture with its expected value, if that is believed."""
+    """Yield each price of a fixture with its expected value, if the value is believed."""
     basis = sorted((entry["id"], entry["link"]) for entry in fixture["entries"])
     ids = {entry["bookmaker"]: entry["id"] for entry in fixture["entries"]}
     believed = {
@@ -142,7 +142,7 @@ def _surebet(rule: Json, fixture: Json) -> _State:
 
 @dataclass
 class _Path:
-    """Where the fair probabilities went by prices alone: positions with the time at which each began."""
+    """The fair probabilities moved by prices alone: positions with the time at which each began."""
 
     number: int
     fixture: Json | None = None
@@ -162,7 +162,7 @@ class _Path:
                 points.append((frame.version, frame.at, points[-1][2] + change))
 
     def moved(self, outcome: str, version: int, at: float, window_s: float) -> float:
-        """Return the largest distance, of the position at a version, from any in the window before `at`."""
+        """Return the largest distance from the position at a version to any in the window before `at`."""
         points = [point for point in self.points[outcome] if point[0] <= version]
         ends = [*[begun for _, begun, _ in points[1:]], inf]
         inside = [point[2] for point, end in zip(points, ends, strict=True) if end > at - window_s]
@@ -202,12 +202,12 @@ class _Subject:
                     break
 
     def _transitions(self) -> Iterator[tuple[float, int]]:
-        """Yield the time of each transition, and the newest frame then."""
+        """Yield the time of each transition, and the newest frame at that time."""
         for first, last in self._stretches():
             yield from self._transitions_in(first, last)
 
     def _stretches(self) -> Iterator[tuple[int, int]]:
-        """Yield the first and last frames between which the subject is inside, with one basis."""
+        """Yield first and last frame of each span in which the filters accept a subject at one basis."""
         first: int | None = None
         for place, (state, after) in enumerate(zip(self.states, [*self.states[1:], None], strict=True)):
             if state is not None and first is None:
@@ -219,7 +219,7 @@ class _Subject:
     def _transitions_in(self, first: int, last: int) -> Iterator[tuple[float, int]]:
         looks = [*self._looks(first, last)]
         off: int | None = (
-            None  # where it first did not hold since the last transition, or since it was noted
+            None  # the first frame without the condition since the last transition, or since the begin
         )
         for number, (place, value) in enumerate(looks):
             if off is None or number == 0:
@@ -245,7 +245,7 @@ class _Subject:
         return max(number for number, frame in enumerate(self.frames) if frame.at <= at)
 
     def _looks(self, first: int, last: int) -> Iterator[tuple[int, float | None]]:
-        """Yield the frames and values; a move also has one just before each frame, as time went on."""
+        """Yield the frames and values; a move also has a value just before each frame, as time went on."""
         for place in range(first, last + 1):
             if self.rule["when"] == "move" and place > first:
                 yield place, self._value_at(place - 1, self.frames[place].at)
@@ -307,7 +307,7 @@ class _Subject:
 
 
 def _kickoffs(frames: list[Frame], rule: Json, ends_at: float) -> Iterator[Told]:
-    """Yield the kick-offs to tell: each is looked at when its fixture changes, and `before_s` before it."""
+    """Yield the kick-offs to report: each is checked when its fixture changes, and `before_s` before it."""
     names = sorted({name for frame in frames for name in frame.fixtures})
     for name in names:
         looks: list[tuple[float, int, bool | None]] = []

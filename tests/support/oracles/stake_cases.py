@@ -15,7 +15,7 @@ CASES = 1_000
 
 
 class StakeCase(Struct, frozen=True):
-    """The legs, and a total in cents."""
+    """The legs of a case, and a total in cents."""
 
     legs: Legs
     total: int
@@ -58,7 +58,7 @@ def paid(legs: Legs, amounts: tuple[int, ...]) -> list[Fraction]:
 
 @lru_cache(maxsize=64)
 def terms(leg: StakedLeg) -> tuple[Fraction, Fraction]:
-    """Return what a payment of 1 costs, with its fee, and the commission on what is gained."""
+    """Return the cost of a payment of 1 with its fee, and the commission on the gain."""
     share = 1 / Fraction(str(leg.odds))
     return share + Fraction(str(leg.fee_rate)) * share * (1 - share), Fraction(str(leg.commission))
 

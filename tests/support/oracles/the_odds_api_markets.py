@@ -1,7 +1,7 @@
 """Totals and handicaps of recorded answers of The Odds API, read a second time, with `json` alone.
 
-An independent reading: it shares nothing with the source, and knows answers as they are, not as they may
-be.
+An independent reading: it shares nothing with the source, and reads only answers like the recorded
+ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Key = tuple[str, str]
 
 
 class Reading(NamedTuple):
-    """What may be shown of a bookmaker's other markets, and how many are refused, by reason."""
+    """The other markets of a bookmaker that may be shown, and how many are refused, by reason."""
 
     shown: dict[Key, tuple[float, ...]]
     refused: Counter[str]
@@ -56,10 +56,10 @@ def _matches(body: bytes) -> Any:
 
 
 def _fault(first: Any, second: Any, opposite: int, most: Decimal) -> str:
-    """Return why two sides are no line that may be shown."""
+    """Return why two sides do not make a line that may be shown."""
     prices = (first["price"], second["price"])
     if first["point"] != opposite * second["point"]:
-        return "pair"  # none of the recordings has one
+        return "pair"  # no recording has such a pair
     if first["point"] % QUARTER:
         return "line"
     if min(prices) <= 1:

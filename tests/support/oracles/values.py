@@ -55,7 +55,7 @@ def _may_return(market: Market) -> bool:
 
 
 def _of_two(chances: list[float]) -> list[float]:
-    """Return the chances of double chance, each at most 1, their sum 2."""
+    """Return the chances of double chance: each is at most 1, and their sum is 2."""
     doubled = np.array(chances) * 2
     for place in range(len(doubled)):
         if doubled[place] > 1:

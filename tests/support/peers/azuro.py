@@ -79,9 +79,9 @@ def polled(condition: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Azuro:
-    """The venue; games, `page_size` of them at a time, conditions and outcomes come in random order.
+    """The venue; games (in pages of `page_size`), conditions and outcomes come in random order.
 
-    Its poll of odds has whole conditions only if it `repeats` them, as it may some day.
+    Its poll of odds has whole conditions only if it `repeats` them, as the real venue may do later.
     """
 
     name, config, opens_s = "azuro", CONFIG, 15.0
@@ -104,7 +104,7 @@ class Azuro:
         ]
 
     def remove(self, game_id: str) -> None:
-        """List a game no longer."""
+        """Take a game off the list."""
         del self.games[game_id]
 
     def move(self, game_id: str, start: float) -> None:
@@ -141,7 +141,7 @@ class Azuro:
         return await serving(json.dumps(body).encode())(request)
 
     def page(self, query: dict[str, str]) -> dict[str, Any]:
-        """Return a page of the games in a state; those that are stopped are with the coming games."""
+        """Return a page of the games in a state; stopped games are listed with the coming games."""
         assert "football" == query["sportSlug"]
         is_live = query["gameState"] == "Live"
         games = [game for game in self.games.values() if (game["state"] == "Live") == is_live]

@@ -1,4 +1,4 @@
-"""Answers that break on a real socket, by what breaks: used for a transport alone and for the service."""
+"""Broken answers on a real socket, by their fault: used for a transport alone and for the service."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ class Pourer:
                 connection.sendall(self._part)
                 self.poured += len(self._part)
         except OSError:
-            pass  # the client disconnected, as it should
+            pass  # the client has disconnected, as expected
         finally:
             self.done.set()

@@ -1,4 +1,4 @@
-"""Thousands of clients in a process of their own, so that they do not share a loop with what they attack.
+"""Thousands of clients in a process of their own, so that they share no loop with the service.
 
 `python -m tests.support.peers.crowd KIND PORT OPTIONS`, options as a JSON object, prints a line once it is
 ready, then what happened, as JSON. `tests/support/systems/attacked.py` starts it.
@@ -54,7 +54,7 @@ async def probe(port: int, path: str = "/health/live", every_s: float = 0.02, li
 
 
 def summary(took: list[float]) -> Found:
-    """Return how many were asked and answered, and the middle, the 99th percentile and the worst time."""
+    """Return how many requests were sent and answered, and the median, 99th percentile and longest time."""
     ordered = sorted(took)
 
     def at(share: float) -> float:
@@ -102,7 +102,7 @@ async def _all(
     seconds: float,
     act: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
 ) -> int:
-    """Connect 2,000 clients a second, have each act so long at most; return how many were connected."""
+    """Connect 2,000 clients a second; each acts for `seconds` at most; return how many were connected."""
     connected = 0
 
     async def connect(number: int) -> None:
@@ -131,7 +131,7 @@ async def not_reading(
     path: str = "/api/v2/odds",
     lines: str = "",
 ) -> Found:
-    """Each client asks for a long body and takes `take` bytes at a time of it, or nothing at all.
+    """Each client asks for a long body, and receives `take` bytes of it at a time, or nothing at all.
 
     `{}` in the path is the number of the client.
     """
@@ -143,7 +143,7 @@ async def not_reading(
         sock.connect((HOST, port))
         head = f"GET {path.format(number)} HTTP/1.1\r\nHost: x\r\n{lines}\r\n"
         sock.sendall(head.encode())
-        sock.setblocking(False)  # noqa: FBT003 - as the library has it
+        sock.setblocking(False)  # noqa: FBT003 - the library's signature
         socks.append(sock)
     ends, taken = time.monotonic() + seconds, 0
     while time.monotonic() < ends:
@@ -157,7 +157,7 @@ async def not_reading(
 
 
 async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0) -> Found:
-    """Readers with a connection each poll lists so often in all, and note what they saw."""
+    """Readers with a connection each poll lists, `reads` times in all, and note the answers."""
     history, statuses = History(), set[str]()
     urls = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=alder", "/api/odds?bookmaker=birch")
 
@@ -174,7 +174,7 @@ async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0
             statuses.add(head[9:12])
             if head[9:12] == "200":
                 history.note(reader, url, headers["etag"], body)
-            if "connection" in headers:  # its last request, or one that was turned away
+            if "connection" in headers:  # its last request, or a refused request
                 outgoing.close()
                 await asyncio.sleep(0.1)
                 incoming, outgoing = await asyncio.open_connection(HOST, port)
@@ -214,11 +214,11 @@ KINDS: dict[str, Callable[..., Any]] = {
 
 
 def main() -> None:
-    """Do what the command line says, with as many descriptors as are allowed."""
+    """Run the clients that the command line names, with as many descriptors as the system allows."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     kind, port, options = sys.argv[1:]
-    print("ready", flush=True)  # noqa: T201 - for who started it
+    print("ready", flush=True)  # noqa: T201 - read by the process that started it
     found = KINDS[kind](int(port), **json.loads(options))
     print(json.dumps(asyncio.run(found) if asyncio.iscoroutine(found) else found))  # noqa: T201 - the result
 

@@ -53,7 +53,7 @@ class Lists:
 
 
 async def _cut_often(site: Site, lists: Lists, random: Random, times: int) -> int:
-    """Disconnect so often, anywhere in an event, and resume from the last whole one."""
+    """Disconnect `times` times, anywhere in an event, and resume from the last whole event."""
     view = random.choice(VIEWS)
     copy, query = Copy(ORDER), "" if view is None else f"?bookmaker={view}"
     for _ in range(times):
@@ -73,7 +73,7 @@ async def _cut_often(site: Site, lists: Lists, random: Random, times: int) -> in
 
 
 async def cut_all(site: Site, seed: int, cuts: int) -> list[int]:
-    """Cut streams so often while the board changes; return how many events each client applied.
+    """Cut streams often while the board changes; return how many events each client applied.
 
     Each event must follow the one before it, and make the list of its version.
     """
@@ -92,11 +92,11 @@ async def cut_all(site: Site, seed: int, cuts: int) -> list[int]:
 
 
 async def _disconnect(site: Site, times: int, random: Random) -> None:
-    """Connect and disconnect at any moment: within the request, before the answer, or within it."""
+    """Connect and disconnect at any moment: within the request, before the answer, or within the answer."""
     address = ("127.0.0.1", int(site.base.rpartition(":")[2]))
     for _ in range(times):
         with socket.socket() as connection:
-            connection.setblocking(False)  # noqa: FBT003 - as the library has it
+            connection.setblocking(False)  # noqa: FBT003 - the library's signature
             loop = asyncio.get_running_loop()
             await loop.sock_connect(connection, address)
             await loop.sock_sendall(
@@ -111,17 +111,17 @@ async def _disconnect(site: Site, times: int, random: Random) -> None:
 
 
 async def leftovers(site: Site, connects: int) -> tuple[int, int]:
-    """Connect and leave so often; return how many more tasks and descriptors there are than before."""
+    """Connect and leave often; return how many more tasks and descriptors there are than before."""
     await _disconnect(site, 20, Random(1))
     await site.until(lambda: len(site.audience) == 0)
     tasks, descriptors = _held()
     await _disconnect(site, connects, Random(2))
     with anyio.move_on_after(15):
-        while _held() > (tasks, descriptors) or len(site.audience):  # noqa: ASYNC110 - the system tells nobody
+        while _held() > (tasks, descriptors) or len(site.audience):  # noqa: ASYNC110 - no event reports it
             await anyio.sleep(0.05)
     left = _held()
     return max(left[0] - tasks, 0), max(left[1] - descriptors, 0)
 
 
 def _held() -> tuple[int, int]:
-    return len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number
+    return len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only the count

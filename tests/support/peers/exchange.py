@@ -1,4 +1,4 @@
-"""The exchange in memory, for virtual time: its stream, line by line, and the web beside it."""
+"""The exchange in memory, for virtual time: its stream, line by line, and its web site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFUSED = TransportError("refused", reason="connection")
 
 
 class Wire(ByteStream):
-    """One connection: it answers requests as the exchange says, and sends what a test wants."""
+    """One connection: it answers requests as the exchange's script says, and sends a test's messages."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -60,10 +60,10 @@ class Wire(ByteStream):
 
 
 class Exchange:
-    """The script. `requests` came by the stream, `asked` by the web, with their times; `opened` are times.
+    """The script. `requests` came by the stream, `asked` by the web, with their times; `opened` has times.
 
-    `answer(request)` returns the stream's answer to a request; `web(url)` that of the web, or raises.
-    While `is_refused` no connection succeeds; until `taking` is set no line of ours is accepted.
+    `answer(request)` returns the stream's answer to a request; `web(url)` the web's answer, or raises.
+    While `is_refused` no connection succeeds; until `taking` is set, no line from us is accepted.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Exchange:
         return [request for request in self.requests if request["op"] == "marketSubscription"]
 
     def requested(self, ending: str) -> list[Mapping[str, str]]:
-        """Return the headers of the requests to the web whose address has that ending."""
+        """Return the headers of the requests to the web whose address ends with `ending`."""
         return [headers for _, url, headers, _ in self.asked if url.endswith(ending)]
 
     async def beat(self) -> None:
@@ -123,7 +123,7 @@ class Exchange:
 
     @asynccontextmanager
     async def open_web(self) -> AsyncIterator[Self]:
-        """Open the way to the web, which is this object."""
+        """Return the way to the web, which is this object."""
         yield self
 
 

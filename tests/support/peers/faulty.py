@@ -1,4 +1,4 @@
-"""A network without sockets between a client and an ASGI application, which fails as the test says."""
+"""A network without sockets between a client and an ASGI application; it fails as the test says."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PAGE = b"<!doctype html><title>Gateway</title>"
 
 
 class FaultyNetwork(httpx2.AsyncBaseTransport):
-    """Passes requests on to `app` (None: nothing listens), in its `mood`; answers come as they are made.
+    """Passes requests on to `app` (None: nothing listens), in its `mood`; answers pass without a buffer.
 
-    In the mood `old` it answers from what it passed before, where it can, as a careless cache does.
+    In the mood `old` it repeats earlier answers, where it can, as a careless cache does.
     """
 
     def __init__(self, tasks: TaskGroup, random: Random) -> None:
@@ -96,7 +96,7 @@ class _Body(httpx2.AsyncByteStream):
         self._network._open.discard(self)
 
     def cut(self, how: str) -> None:
-        """End the answer: by a reset, by an end as if it were whole, or in the middle of the next bytes."""
+        """End the answer: by a reset, by an end that looks regular, or in the middle of the next bytes."""
         self._cut = how
         if how != "torn":
             self._scope.cancel()
@@ -125,9 +125,9 @@ class _Body(httpx2.AsyncByteStream):
                     return
 
     async def _next(self) -> Any:
-        """Return the next message of the application; None at an end that looks like one."""
+        """Return the next message of the application; None at an end that looks regular."""
         with anyio.move_on_after(self._read_s):
-            while self._network.mood == "silent":  # noqa: ASYNC110 - it is an attribute
+            while self._network.mood == "silent":  # noqa: ASYNC110 - no event exists for an attribute
                 await anyio.sleep(0.5)
             try:
                 return await self._receive.receive()
@@ -148,7 +148,7 @@ class _Body(httpx2.AsyncByteStream):
             yield data
 
     async def aclose(self) -> None:
-        """Leave."""
+        """Leave the answer."""
         self._scope.cancel()
         self._receive.close()
 

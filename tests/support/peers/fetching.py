@@ -34,14 +34,14 @@ async def fetched(url: str, validators: Validators = NONE, *, limits: FetchLimit
 async def trouble(
     url: str, validators: Validators = NONE, *, limits: FetchLimits = LIMITS, clock: Clock | None = None
 ) -> SourceError:
-    """Fetch once and return the expected error that it must raise."""
+    """Fetch once and return the expected error that the fetch must raise."""
     with pytest.raises(SourceError) as caught:
         await fetch(url, validators, limits=limits, clock=clock)
     return caught.value
 
 
 async def refusal(url: str, validators: Validators = NONE, *, clock: Clock | None = None) -> TransportError:
-    """Fetch once and return the error, which must be one of a wrong status."""
+    """Fetch once and return the error, which must be the error for a wrong status."""
     error = await trouble(url, validators, clock=clock)
     assert isinstance(error, TransportError)
     return error

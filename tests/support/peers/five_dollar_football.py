@@ -32,14 +32,14 @@ DAY_S = 86_400
 
 
 def result_of(prices: Sequence[float | None] | None) -> dict[str, Any] | None:
-    """Return the prices of a result, None if there are none."""
+    """Return the prices of a result, None if the match has none."""
     return None if prices is None else dict(zip(("home", "draw", "away"), prices, strict=True))
 
 
 def result(
     closing: Sequence[float | None] | None = PRICES, inplay: Sequence[float | None] | None = None
 ) -> dict[str, Any]:
-    """Return the market of the result at its three moments; what it opened with is never on offer."""
+    """Return the market of the result at its three moments; the opening prices are never on offer."""
     return {
         "opening": {"home": 1.91, "draw": 3.51, "away": 4.21},
         "closing": result_of(closing),
@@ -71,7 +71,7 @@ def others(moment: str = "closing", line: float = -0.5, total: float = 2.75) -> 
 
 
 def lines_of(odds: Mapping[str, Any]) -> dict[str, Any]:
-    """Return odds as a list has them without `odds_full`: the result, and of the others the lines alone."""
+    """Return odds in the form of a list without `odds_full`: the result, and the other markets' lines."""
     return {
         name: market
         if name == "1x2"
@@ -84,7 +84,7 @@ def lines_of(odds: Mapping[str, Any]) -> dict[str, Any]:
 def fixture_of(
     match_id: int, home: str, away: str, start: float, league: tuple[int, str] = (39, "Premier League")
 ) -> dict[str, Any]:
-    """Return a match that is to come, without odds."""
+    """Return a match that has not begun, without odds."""
     at = datetime.fromtimestamp(int(start), UTC)
     return {
         "id": match_id,
@@ -103,7 +103,7 @@ def fixture_of(
 class FiveDollarFootball:
     """The venue at a plan's rate, `odds` by match and bookmaker; `wall` returns its clock (Unix seconds).
 
-    It counts the requests of each window, and refuses what is more.
+    It counts the requests of each window, and refuses requests above the limit.
     """
 
     name, config, opens_s = "bet365", CONFIG, 60.0
@@ -121,7 +121,7 @@ class FiveDollarFootball:
         self.wall = wall
         self.plan, self.limit, self.window_s = plan, limit, window_s
         self.has_odds = has_odds
-        self.own = own  # bookmakers of the plan
+        self.own = own  # the bookmakers of the plan
         self.fixtures: dict[int, dict[str, Any]] = {}
         self.odds: dict[int, dict[str, dict[str, Any]]] = {}
         self.leagues = {39: "Premier League", 61: "La Liga"}
@@ -147,7 +147,7 @@ class FiveDollarFootball:
         self.odds[match_id] = {"bet365": {"1x2": result()}}
 
     def remove(self, match_id: str) -> None:
-        """List a match no longer."""
+        """Take a match off the list."""
         del self.fixtures[int(match_id)]
 
     def move(self, match_id: int | str, start: float) -> None:
@@ -156,7 +156,7 @@ class FiveDollarFootball:
         self.fixtures[int(match_id)] |= {"kickoff_ts": int(start), "kickoff_utc": at.isoformat()}
 
     def begin(self, match_id: int, prices: Sequence[float] | None = PRICES) -> None:
-        """Kick a match off, with prices in play."""
+        """Kick off a match, with prices in play."""
         self.fixtures[match_id]["status"] = "in_play"
         self.odds[match_id]["bet365"]["1x2"]["inplay"] = result_of(prices)
 
@@ -193,7 +193,7 @@ class FiveDollarFootball:
         return await serving(json.dumps(body).encode(), headers=headers)(request)
 
     def body(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the body of an answer; None for what there is not."""
+        """Return the body of an answer; None for an unknown path."""
         match path.split("/"):
             case ["status"]:
                 limits = {"rate_limit": self.limit, "rate_window_seconds": self.window_s}

@@ -1,6 +1,6 @@
-"""Requests at a rate that does not wait for answers, each on a connection of its own.
+"""Requests at a rate that does not depend on answers, each on a connection of its own.
 
-With bare sockets: a client has to be several times as fast as what it floods.
+It uses bare sockets, because a client must be several times as fast as the service that it floods.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class _Request:
     def __init__(self, port: int) -> None:
         self.began = time.monotonic()
         self.sock = socket.socket()
-        self.sock.setblocking(False)  # noqa: FBT003 - as the library has it
-        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)  # no port waits afterwards
+        self.sock.setblocking(False)  # noqa: FBT003 - the library's signature
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)  # so no port stays occupied
         self.status = ""
         self.received = 0
         self.length = -1
@@ -33,7 +33,7 @@ class _Request:
             self.sock.connect(("127.0.0.1", port))
 
     def read(self) -> bool:
-        """Read what is there; return whether the answer is over, "" being the status of none."""
+        """Read the bytes that have come; return whether the answer is over, with status "" if none came."""
         try:
             data = self.sock.recv(262_144)
         except BlockingIOError:
@@ -72,11 +72,11 @@ class _Flood:
         self._poll.register(opened.sock.fileno(), select.EPOLLOUT)
 
     def turn(self) -> None:
-        """Write and read what is possible now, and give up what is late."""
+        """Write and read what is possible now, and give up requests that are late."""
         for number, _ in self._poll.poll(_POLL_S, 256):
             opened = self.waiting[number]
             if not opened.received and not opened.status and opened.length == -1:
-                opened.length = -2  # sent
+                opened.length = -2  # the request is sent
                 try:
                     opened.sock.send(self._head)
                 except OSError:
@@ -98,7 +98,7 @@ class _Flood:
 
 
 def flood(port: int, per_s: float, seconds: float, lines: str = "", late_s: float = 2.0) -> dict[str, Any]:
-    """Send `per_s` requests a second for the list, whatever becomes of them; those not answered are late.
+    """Send `per_s` requests a second for the list, whether answered or not; unanswered ones are late.
 
     Return how often each status came, and after how many seconds requests were answered in time again.
     """
@@ -123,7 +123,7 @@ def flood(port: int, per_s: float, seconds: float, lines: str = "", late_s: floa
 
 
 def _recovered(port: int, head: bytes) -> float | None:
-    """Return the seconds until a request is answered within 100 ms again."""
+    """Return the seconds until a request is again answered within 100 ms."""
     began = time.monotonic()
     while (passed := time.monotonic() - began) < _RECOVER_S:
         crowd = _Flood(port, head, 0.1)
@@ -136,7 +136,7 @@ def _recovered(port: int, head: bytes) -> float | None:
 
 
 def saturate(port: int, seconds: float, at_once: int = 64, lines: str = "") -> dict[str, Any]:
-    """Keep so many requests waiting for an answer; return how many were answered a second."""
+    """Keep `at_once` requests waiting for an answer; return how many were answered a second."""
     crowd = _Flood(port, _head(lines), 5.0)
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:

@@ -1,4 +1,4 @@
-"""What readers of lists saw, checked read by read: versions never fall, and a tag has one body."""
+"""The answers to readers of lists, each checked: versions never fall, and a tag has one body."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class History:
-    """The reads of any number of readers: how many, and how many of them broke a rule."""
+    """The reads of any number of readers: their number, and how many of them broke a rule."""
 
     def __init__(self) -> None:
         self.reads = 0
@@ -24,7 +24,7 @@ class History:
         self.reads += 1
         digest = sha256(body).digest()
         known = self._bodies.setdefault((url, etag), digest)
-        if known is digest:  # a body that is new is looked into
+        if known is digest:  # only a new body is parsed
             listed = msgspec.json.decode(body)
             version = listed["version"]
             self.versions.add(version)

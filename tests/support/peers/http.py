@@ -19,7 +19,7 @@ Answer = Callable[[socket.socket, "Asked"], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as received: its path, its headers in lower case, its method and its body."""
+    """One request as received: its path, its headers with names in lower case, its method and its body."""
 
     path: str
     headers: Mapping[str, str]
@@ -48,7 +48,7 @@ def respond(
     headers: Mapping[str, str] | None = None,
     length: int | None = None,
 ) -> Answer:
-    """Return an answer with that status and body; `length` replaces the true Content-Length."""
+    """Return an answer with `status` and `body`; `length` replaces the true Content-Length."""
     lines = {"Content-Length": str(len(body) if length is None else length), **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
 
@@ -60,7 +60,7 @@ def respond(
 
 
 def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return an answer with that body and ETag, or 304 when the request has that ETag."""
+    """Return an answer with a body and an ETag, or 304 when the request has this ETag."""
     full = respond(body, headers={"ETag": etag, **(headers or {})})
     not_modified = respond(status=304, headers={"ETag": etag})
 

@@ -21,7 +21,7 @@ CREDENTIALS = b'{"op":"authentication","id":1,"session":"the-session-token"}\r\n
 
 @dataclass
 class LinePeer:
-    """The address on which it listens."""
+    """The peer, by the address on which it listens."""
 
     port: int
 

@@ -1,4 +1,4 @@
-"""Clients that ask without pause until nobody answers, and the reading of many streams to their end."""
+"""Clients that ask without pause until the service is gone, and readers of many streams to their end."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _is_closed(base: str) -> bool:
 
 
 def read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes]:
-    """Read all sockets at once until each has ended."""
+    """Read all sockets in parallel until each of them has ended."""
     received = dict.fromkeys(sockets, b"")
     deadline = time.monotonic() + within_s
     with selectors.DefaultSelector() as selector:

@@ -45,7 +45,7 @@ key = "polymarket"
 
 @dataclass
 class Listed:
-    """A match of the venue: what its event, its markets and its books say other than usual, by role."""
+    """A match of the venue: unusual fields of its event, its markets and its books, by role."""
 
     event: dict[str, Any]
     tag: str
@@ -68,13 +68,13 @@ class Listed:
         self.markets.setdefault(role, {}).update(changed)
 
     def every_market(self, **changed: Any) -> None:
-        """Have all its markets say something else."""
+        """Have all markets of the match say something else."""
         for role in ROLES:
             self.market(role, **changed)
 
 
 class Polymarket:
-    """The venue; markets and books come in random order, `page_size` of the former at a time."""
+    """The venue; markets (in pages of `page_size`) and books come in random order."""
 
     name, config, opens_s = "polymarket", CONFIG, 5.0
 
@@ -102,7 +102,7 @@ class Polymarket:
         return listed
 
     def remove(self, event_id: str) -> None:
-        """List a match no longer."""
+        """Take a match off the list."""
         del self.matches[event_id]
 
     def move(self, event_id: str, start: float) -> None:
@@ -125,7 +125,7 @@ class Polymarket:
         return await serving(json.dumps(body).encode())(request)
 
     def markets(self, tag: str | None = None) -> list[dict[str, Any]]:
-        """Return the markets of a tag, or all."""
+        """Return the markets of a tag, or of all tags."""
         return [
             market_of(listed.event, role, **listed.markets.get(role, {}))
             for listed in self.matches.values()
@@ -134,7 +134,7 @@ class Polymarket:
         ]
 
     def line_markets(self, tag: str, kind: str) -> list[dict[str, Any]]:
-        """Return the markets of a tag beside the results, those of a type, and its look-alikes."""
+        """Return a tag's markets of a type beside the results, and markets that look like them."""
         return [
             market
             for listed in self.matches.values()
@@ -155,7 +155,7 @@ class Polymarket:
         return {"markets": page, **({"next_cursor": str(end)} if end < len(markets) else {})}
 
     def books(self, tokens: list[str]) -> list[dict[str, Any]]:
-        """Return the books of these tokens; those without asks by role are missing."""
+        """Return the books of these tokens; a role without asks has no book."""
         found = [
             book_of(event_id, role, listed.asks[role], **listed.books.get(role, {}))
             for event_id, listed in self.matches.items()

@@ -1,4 +1,4 @@
-"""A client over a raw socket: any bytes on a connection of its own, or many requests in a row on one."""
+"""A client over a raw socket: any bytes on a connection of its own, or many requests on one connection."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LAST = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 async def exchange(site: Site, data: bytes, then: bytes = b"", piece: int = 1 << 20) -> bytes:
-    """Send `data` on a connection of its own and return all that comes until the server closes it.
+    """Send `data` on a connection of its own and return all bytes until the server closes it.
 
-    `data` goes out in pieces of `piece` bytes. With `then` the client goes on sending that, and reads only
+    `data` goes out in pieces of `piece` bytes. With `then` the client goes on sending it, and reads only
     when the server has ended the connection.
     """
     return await anyio.to_thread.run_sync(_exchange, site.base, data, then, piece)
@@ -44,7 +44,7 @@ def _exchange(base: str, data: bytes, then: bytes, piece: int) -> bytes:
 async def ask_in_a_row(site: Site, requests: Iterable[tuple[str, str]]) -> list[Answered]:
     """Send GETs, each a target and header lines, on one connection; return their answers in order.
 
-    One more answer follows, of the request that ends the connection.
+    The last request, which ends the connection, has one more answer.
     """
     heads = [f"GET {target} HTTP/1.1\r\nHost: x\r\n{lines}\r\n" for target, lines in requests]
     received = await site.exchange("".join([*heads, _LAST]).encode("latin-1"))
@@ -60,7 +60,7 @@ async def ask_in_a_row(site: Site, requests: Iterable[tuple[str, str]]) -> list[
 
 
 def problem_in(answer: bytes) -> tuple[int, str]:
-    """Return status and code of a problem document of the gate, after a look at its headers."""
+    """Return status and code of a problem document of the gate, after a check of its headers."""
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = [line.lower() for line in head.split(b"\r\n")]
     assert b"content-type: application/problem+json" in lines

@@ -1,4 +1,4 @@
-"""What the documented receivers make of a request: each reads it as its documentation says.
+"""The reading of a request by the documented receivers, each by its documentation.
 
 Each returns the text that it would show, or raises AssertionError for a request that it would refuse.
 """
@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from actors.alerts.receivers.outgoing import Post
 
 SECRET = f"whsec_{b64encode(bytes(range(32))).decode()}"
-MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # of Markdown, as Discord reads it
+MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # the marks of Markdown, as Discord reads it
 
 
 def webhook(post: Post) -> Any:
-    """Verify as a library of Standard Webhooks does; return the content."""
+    """Verify a message as a library of Standard Webhooks does; return the content."""
     told = post.headers["webhook-id"], post.headers["webhook-timestamp"], post.body.decode()
     signed = hmac.new(b64decode(SECRET[6:]), ".".join(told).encode(), "sha256").digest()
     assert f"v1,{b64encode(signed).decode()}" in post.headers["webhook-signature"].split(" ")

@@ -23,7 +23,7 @@ _LAST_CHUNK = b"0\r\n\r\n"
 
 @dataclass
 class Event:
-    """One Server-Sent Event as received; `id` and `retry` are None where it has none."""
+    """One Server-Sent Event as received; `id` and `retry` are None if the event has none."""
 
     name: str
     data: Any
@@ -36,7 +36,7 @@ class Event:
 class Copy:
     """The list of one view, updated by events or by answers to polls; bookmakers in configured order.
 
-    `id` is that of the last event with a version.
+    `id` is the id of the last event with a version.
     """
 
     bookmakers: Sequence[str]

@@ -12,7 +12,7 @@ from tests.support.peers.web import Answer as InMemory
 
 
 def relayed(venue: InMemory) -> Answer:
-    """Return what a venue in memory answers, for a peer on a socket."""
+    """Return the answers of a venue in memory, for a peer on a socket."""
 
     def answer(connection: socket.socket, asked: Asked) -> None:
         status, body = asyncio.run(_answered(venue, asked))

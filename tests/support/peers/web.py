@@ -1,4 +1,4 @@
-"""A bookmaker's web site in memory, for virtual time: the test scripts each answer of HTTP.
+"""A bookmaker's web site in memory, for virtual time: the test scripts each HTTP answer.
 
     web = Web(serving(b"..."))
     web.answers["/some"] = hanging
@@ -79,17 +79,17 @@ class _Transport(PollingTransport):
 
 
 class Dripping(httpx2.AsyncByteStream):
-    """A body of which a byte comes every second."""
+    """A body of which one byte comes each second."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Give the bytes, for ever."""
+        """Yield the bytes, for ever."""
         while True:
             await anyio.sleep(1.0)
             yield b"x"
 
 
 def serving(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return answers with that status and body."""
+    """Return a function that answers with a status and a body."""
 
     async def answer(request: httpx2.Request) -> httpx2.Response:
         del request
@@ -99,7 +99,7 @@ def serving(body: bytes, status: int = 200, headers: Mapping[str, str] | None = 
 
 
 def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return answers with that body, ETag and headers, or 304 where the request has that ETag."""
+    """Return a function that answers with a body, ETag and headers, or 304 if the request has this ETag."""
 
     async def answer(request: httpx2.Request) -> httpx2.Response:
         known = request.headers.get("if-none-match") == etag

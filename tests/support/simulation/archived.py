@@ -1,4 +1,4 @@
-"""The archive of a simulated machine: written as its thread would, and compared with all answers."""
+"""The archive of a simulated machine: written as by its thread, and compared with all answers."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ async def writing(archive: FollowedArchive) -> None:
 
 
 def killed(archive: FollowedArchive) -> None:
-    """End it without writing what waits."""
+    """End the archive without writing the waiting commits."""
     archive.writer.fail(OSError("killed"))
     archive.folder.release()
 
 
 class Archived:
-    """Compares an archive with lists that were served; `found` counts those that it has, `wrong` differ.
+    """Compares an archive with served lists; `found` counts lists that it has, `wrong` lists that differ.
 
-    `unknown` are in a gap, or newer than all that is written.
+    `unknown` lists are in a gap, or newer than the last written commit.
     """
 
     def __init__(self, archive: FollowedArchive) -> None:
@@ -46,7 +46,7 @@ class Archived:
         self._first, self.gaps = held[0].base, self._days.gaps(held)
 
     def compare(self, served: Served) -> None:
-        """Compare all versions of the v2 lists with what the archive has of them."""
+        """Compare all versions of the v2 lists with their content in the archive."""
         for (view, coding, tag), body in served.items():
             path, _, query = view.partition("?")
             if path != "/api/v2/odds" or coding != "identity":

@@ -35,7 +35,7 @@ STATES = ("Prematch", "Live")
 
 
 class AzuroLife(Life):
-    """Its games are one list, of two states."""
+    """The life of Azuro, whose games are one list, of two states."""
 
     name, shipped, listed_for_s = "azuro", CONFIG, 600.0
     near_poll_s, far_poll_s, slower = 10.0, 60.0, 2.0
@@ -47,7 +47,7 @@ class AzuroLife(Life):
         self._reading: Reading | None = None
         self._total: int | None = None
         self._lists: list[Listing] = []
-        self._changed = 0.0  # the list, or a result
+        self._changed = 0.0  # the time of the last change of the list, or of a result
         self._results: dict[str, list[tuple[float, Any]]] = {}  # conditions as they were listed
 
     def add(self, number: int, start: float) -> None:
@@ -59,7 +59,7 @@ class AzuroLife(Life):
         return [*self.venue.games]
 
     def happens(self, name: str, choose: Choose) -> None:
-        """Change something of a game, its condition or an outcome."""
+        """Change something about a game, its condition or an outcome."""
         match choose((*PARTS, "price", "price", "kick-off", "other condition")):
             case "price":
                 price = str(choose(range(150, 250)) / 100)
@@ -102,7 +102,7 @@ class AzuroLife(Life):
         self.venue.result(name).update(state="Resolved", wonOutcomeIds=[RESULT[0]])
 
     def remove(self, name: str) -> None:
-        """List a game no longer."""
+        """Take a game off the list."""
         del self.venue.games[name]
 
     def follow(self, request: httpx2.Request, body: Any, asked: float, now: float) -> None:
@@ -122,7 +122,7 @@ class AzuroLife(Life):
         return self._lists[-1:]
 
     def is_current(self, since: float) -> bool:
-        """Return whether all games and odds were asked for after that second, odds as the list has them."""
+        """Return whether all games and odds were asked for after `since`, odds as the list has them."""
         if not self._lists or self._lists[-1].asked < since:
             return False
         for name in self._lists[-1].matches:
@@ -133,7 +133,7 @@ class AzuroLife(Life):
         return True
 
     def expected(self, now: float) -> dict[str, Odds]:
-        """Return the odds by the tables, in the conditions that are known: they are not looked for anew."""
+        """Return the odds by the tables, in the known conditions: no new conditions are looked for."""
         wall, found = self.wall_0 + now, {}
         for name, game in self.venue.games.items():
             listed = self._results.get(name, [(0.0, None)])[-1][1]
@@ -205,12 +205,12 @@ class AzuroLife(Life):
             start = int(game["startsAt"])
             is_listed = of == self._now(name) and not is_changed
             self.quotes[name] = Quote(odds, of, start, asked, holds_s, is_listed)
-        for name in set(self.quotes) - set(found):  # of a group that has lost it meanwhile
+        for name in set(self.quotes) - set(found):  # quotes of a group that has lost the game meanwhile
             if not self.quotes[name].is_listed and self.quotes[name].of[-1] in asked_for:
                 del self.quotes[name]
 
     def _last_results(self, name: str, now: float) -> list[Any]:
-        """Return the last result of a game, two if that came in this moment."""
+        """Return the last result of a game, or two results if the last one came in this moment."""
         known = self._results.get(name, [])
         last = known[-2:][::-1] if known and known[-1][0] == now else known[-1:]
         return [result for _, result in last if result is not None]
@@ -218,12 +218,12 @@ class AzuroLife(Life):
     def _holds(self, games: list[Any], now: float) -> tuple[float, float]:
         starts = [int(game["startsAt"]) for game in games]
         near_s, far_s = 3 * self.near_poll_s, 3 * self.far_poll_s
-        begun = self.wall_0 + now + near_s  # a price so long before a kick-off may hold until it
+        begun = self.wall_0 + now + near_s  # a price so long before a kick-off may hold until the kick-off
         if any(game["state"] == "Live" for game in games) or any(start <= begun for start in starts):
             return IN_PLAY_S
         return (near_s, near_s) if self.is_near(starts, now) else (far_s, far_s)
 
 
 def _of(game: Any, result: Any) -> Any:
-    """Return what has to stay the same for a game to be asked for in the same way, in the same group."""
+    """Return the values that must not change for a game to be asked for in the same way and group."""
     return None if game is None else (game["state"], int(game["startsAt"]) // DAY, *flags_of(result))

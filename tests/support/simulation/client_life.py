@@ -90,24 +90,24 @@ class Life:
         self.app = front_end(*parts, limits=ClientLimits(UNLIMITED), past=past).asgi_app
 
     def publish(self, bookmaker: str, *matches: Match, is_written: bool = True) -> None:
-        """Publish a list of a bookmaker; an archive may lose it, if the life is killed then."""
+        """Publish a list of a bookmaker; an archive may lose the list, if the life is killed then."""
         self.published.put(bookmaker, *matches, stale_after_s=STALE_AFTER_S)
         self._write(is_written=is_written)
 
     def link(self) -> None:
-        """Compare all events that wait."""
+        """Link all waiting events."""
         board = self.published.board()
         board.link(Links((), {}))
         self.published.commit(board)
         self._write(is_written=True)
 
     def kill(self) -> None:
-        """End it as SIGKILL does."""
+        """End the life as SIGKILL does."""
         if self.archive is not None:
             killed(self.archive)  # type: ignore[arg-type]
 
     async def stop(self) -> None:
-        """End it in order, with a last message to each follower."""
+        """End the life in order, with a last message to each follower."""
         await self.audience.leave()
         if self.archive is not None:
             self.archive.close(is_orderly=True)
@@ -119,7 +119,7 @@ class Life:
 
 
 class _AtOnce(Executor):
-    """Runs each read where it is asked for, because virtual time does not wait for threads."""
+    """Runs each read when it is asked for, because virtual time does not wait for threads."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function, and return its result or error as a future."""
@@ -137,7 +137,7 @@ def _past(archive: Archive) -> Past:
 
 @dataclass
 class Follower:
-    """A client's board, what its events led to, and the events that may explain an error."""
+    """A client's board, the board that its events led to, and the events that may explain an error."""
 
     name: str
     call: c.ListCall[Any, Any]
@@ -249,7 +249,7 @@ class World:
             life.publish(name, *self._some())
 
     async def _live(self, seconds: float) -> None:
-        """Let that much time pass, with changes."""
+        """Let `seconds` seconds pass, with changes."""
         until = anyio.current_time() + seconds
         while True:
             self._change()
@@ -263,7 +263,7 @@ class World:
         if size < 0.1:
             self.life.publish(name)
         elif size < 0.15:
-            for _ in range(80):  # more than the history keeps
+            for _ in range(80):  # more changes than the history keeps
                 self.life.publish(name, *self._some())
         else:
             self.life.publish(name, *self._some())
@@ -280,7 +280,7 @@ class World:
                 away=f"Away {number}",
                 league=LEAGUES[number % 2],
                 prices=[self.random.choice((2.0, 2.5, 3.4)) for _ in range(3)],
-                start_time=int(WALL_0) + 10**8,  # it stays: each commit is noted
+                start_time=int(WALL_0) + 10**8,  # the match stays, so each commit is noted
             )
             for number in chosen
         ]
@@ -294,7 +294,7 @@ class World:
                 del follower.newest[:-400]
 
     def _check_current(self) -> None:
-        """Check that a board that is said to be current was the newest a moment ago."""
+        """Check that a board that calls itself current was the newest a moment ago."""
         now = anyio.current_time()
         for follower in self.followers:
             cursor, noted = follower.board.cursor, follower.newest
@@ -320,7 +320,7 @@ class World:
         self.life.link()
         for follower in self.followers:
             with anyio.move_on_after(LATEST_S) as scope:
-                while not await self._is_equal(follower):  # noqa: ASYNC110 - the service tells nobody
+                while not await self._is_equal(follower):  # noqa: ASYNC110 - no event reports it
                     await anyio.sleep(0.5)
             assert not scope.cancelled_caught, (
                 f"{follower.name} is not the service's list {when}: {follower.board.cursor},"
@@ -354,7 +354,7 @@ class Lived(NamedTuple):
 
 
 def live(seed: int, faults: int, folder: Path) -> Lived:
-    """Let so many faults happen, in virtual time."""
+    """Let `faults` faults happen, in virtual time."""
     return anyio.run(_lived, seed, faults, folder, backend_options={"loop_factory": VirtualLoop})
 
 

@@ -1,4 +1,4 @@
-"""Two collectors and three replicas in virtual time, under random faults, with a reader of all.
+"""Two collectors and three replicas in virtual time, under random faults, with a reader of all machines.
 
 The server is a model (`shared.py`); all else is the real service. Each machine has clocks of its own.
 """
@@ -86,7 +86,7 @@ SLICED = 0.2
 
 @dataclass
 class Life:
-    """What a life showed; `fired` counts faults, `checked` answers that were compared with others."""
+    """The results of a life; `fired` counts faults, `checked` counts answers that were compared."""
 
     violations: list[str] = field(default_factory=list)
     fired: Counter[str] = field(default_factory=Counter)
@@ -105,7 +105,7 @@ class Life:
     others: int = 0
 
     def note(self, machine: str, followed: FollowedBoards) -> None:
-        """Take what was found of the boards of a machine."""
+        """Add what followers found on the boards of a machine."""
         if followed.broken is not None:
             self.violations.append(f"{machine}: {followed.broken}")
         self.followed += followed.checked
@@ -147,7 +147,7 @@ class _World:
             self.life.fired["503"] += 1
             return
         if answer.status in {303, 404} and path.startswith(ONE):
-            return  # it has gone meanwhile
+            return  # the machine has gone meanwhile
         where = f"{anyio.current_time():.2f} {machine.name} {path}?{query}"
         raw = (f"{path}?{query}", coding, answer.headers["etag"])
         self.life.checked += raw in self.bodies
@@ -164,7 +164,7 @@ class _World:
             self._check_fixtures(where, msgspec.json.decode(answer.body)["fixtures"])
 
     def _check_version(self, where: str, view: str, epoch: str, version: int) -> None:
-        """Check that no epoch has a version that a former epoch had."""
+        """Check that no epoch uses a version that a former epoch used."""
         number = int(epoch.removeprefix("e"))
         self._versions[view, number] = max(version, self._versions.get((view, number), 0))
         older = [last for (name, of), last in self._versions.items() if name == view and of < number]
@@ -178,7 +178,7 @@ class _World:
                 self.life.violations.append(f"{where}: {entry} left {age_s:.2f} s ago")
 
     def _check_fixtures(self, where: str, fixtures: list[Any]) -> None:
-        """Check all that is shown of fixtures, by 1X2 or by other markets."""
+        """Check all fields that are shown of fixtures, in 1X2 and in other markets."""
         for fixture in fixtures:
             shown = dict(fixture.get("markets", {}))
             if "entries" in fixture:
@@ -214,7 +214,7 @@ class _World:
         self.life.fired["cut"] += wire.fired > fired
 
     async def _slow(self) -> None:
-        """Have what a machine sends and gets take long."""
+        """Delay all that a machine sends and receives."""
         wire = self.random.choice(self.machines).wire
         fired, wire.slow_s = wire.fired, self.random.uniform(0.05, 0.45)
         await anyio.sleep(self.random.uniform(0.5, 12.0))
@@ -222,7 +222,7 @@ class _World:
         self.life.fired["slow"] += wire.fired > fired
 
     async def _pause(self) -> None:
-        """Let a process stand still, mostly for longer than until it is deposed."""
+        """Stop a process for a while, mostly so long that it is deposed."""
         machine = self.random.choice(self.machines)
         wire, fired = machine.wire, machine.wire.fired
         wire.is_moving.clear()
@@ -247,7 +247,7 @@ class _World:
         self.life.fired["kill"] += 1
 
     async def _stop(self) -> None:
-        """Restart the server after a while, with all that it had or with an older copy."""
+        """Restart the server after a while, with all its data or with an older copy."""
         data = self.server.data
         if self.random.random() < 0.5 and self._copy is not None:
             data = self._copy
@@ -267,7 +267,7 @@ class _World:
         self.life.fired["data"] += 1
 
     async def _damage(self) -> None:
-        """Lose a key or a record, or have one that cannot be read; the last time was a minute ago."""
+        """Lose a key or a record, or make one unreadable, as if the last damage was a minute ago."""
         data, self.server.paused_until = self.server.data, -inf
         what = self.random.choice(["beats", "leases", "acks", "log", "record", "unreadable"])
         if what == "unreadable" and data.log:
@@ -378,7 +378,7 @@ async def lived(folder: Path, seed: int) -> Life:
 
 
 async def lived_without(folder: Path, away_s: float, *, is_anew: bool = False) -> Life:
-    """Live without the machine that archives for so long; the server lost its data then if it `is_anew`."""
+    """Live without the archiving machine for `seconds`; with `is_anew` the server loses its data then."""
 
     async def away(world: _World) -> None:
         world.markets.calm()
@@ -393,9 +393,9 @@ async def lived_without(folder: Path, away_s: float, *, is_anew: bool = False) -
 
 @contextmanager
 def _seeded(random: Random) -> Iterator[None]:
-    """Make all that is left to chance depend on the seed: ids, and where computations let others run.
+    """Make all random choices depend on the seed: ids, and the places where computations let others run.
 
-    Else they do so after a time of the processor, and a life is another one on a busy machine.
+    Otherwise computations pause by processor time, and a life is another one on a busy machine.
     """
     passed_s = 0.0
 
@@ -458,7 +458,7 @@ async def _check_back(world: _World) -> None:
 
 
 def _check_archive(world: _World) -> None:
-    """Check that each version in the archive is the list that was served, and count restarts."""
+    """Check that each version in the archive equals the list that was served, and count restarts."""
     (machine,) = [machine for machine in world.machines if machine.name == ARCHIVING]
     assert machine.archive is not None
     archived = Archived(machine.archive)

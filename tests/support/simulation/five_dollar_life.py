@@ -2,7 +2,7 @@
 
 Matches appear, change their prices, are suspended, moved, begin early, in time or late, end and vanish,
 while pages shift, answers fail and another program spends of the rate. After each step every price on the
-board is one that the venue had since its list was asked for, for before the kick-off or in play as shown.
+board is a price that the venue had since its list was requested, for before kick-off or in play as shown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Prices = tuple[float, ...] | None
 
 
 class Life:
-    """A venue that remembers what it had when: by bookmaker and id of a market, since which second."""
+    """A venue that remembers its prices by bookmaker and id of a market, with the second of a change."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -74,7 +74,7 @@ class Life:
         return answered
 
     def happens(self) -> None:
-        """Change something, and remember what is on offer then."""
+        """Change something, and remember the offers after that."""
         venue, random = self.venue, self.random
         event = random.choice(
             ("add", "price", "price", "suspend", "move", "begin", "begin", "end", "vanish")
@@ -123,7 +123,7 @@ class Life:
                 del venue.fixtures[name]
 
     def _remember(self) -> None:
-        """Remember the prices of this moment, whether those of before a kick-off or in play."""
+        """Remember the present prices, whether for before a kick-off or in play."""
         now, offered = anyio.current_time(), {}
         for name, fixture in self.venue.fixtures.items():
             is_in_play = fixture["status"] == "in_play"
@@ -136,7 +136,7 @@ class Life:
             self.had.setdefault(key, []).append((now, is_in_play, found))
 
     async def wrong(self, service: VirtualService) -> list[str]:
-        """Return the prices that a reader of the boards gets, and the venue had not, or no longer."""
+        """Return the prices that readers of the boards get, but that the venue never had, or no longer."""
         found, system = [], service.system
         boards = [await each.read() for each in (system.published, *system.markets.published.values())]
         now = service.clock.now()
@@ -164,7 +164,7 @@ class Life:
         return 60.0 if self.venue.window_s > 60 or self.done["failed"] else 0.0
 
     def _had(self, key: Key, prices: Prices, since: float, *, in_play: bool) -> bool:
-        """Return whether the venue had those prices at a moment since that second."""
+        """Return whether the venue had these prices at a moment since a given second."""
         times = self.had.get(key, [])
         ends = [*(at for at, _, _ in times[1:]), float("inf")]
         return any(
@@ -197,7 +197,7 @@ async def live(seed: int, folder: Path) -> Counter[str]:
             assert not wrong, f"seed {seed}, second {at}: {wrong}"
     most = _most(life.asked, life.venue.window_s)
     assert most <= life.venue.limit, f"seed {seed}: {most} requests in a window, at most {life.venue.limit}"
-    life.done["refused"] += life.venue.refused  # what others have spent is known with the next answer alone
+    life.done["refused"] += life.venue.refused  # only the next answer shows the spending of others
     life.done["requests"] += len(life.asked)
     return life.done
 
@@ -212,7 +212,7 @@ def run(seed: int, folder: Path) -> Counter[str]:
 
 
 def _spend(life: Life) -> None:
-    """Have another program spend some requests, but not the last three of a window."""
+    """Have another program spend some requests, but not the last three requests of a window."""
     venue, now = life.venue, _wall()
     used = sum(at > now - venue.window_s for at in venue.times)
     if life.random.random() < 0.2:
@@ -230,7 +230,7 @@ def _most(times: list[float], window_s: float) -> int:
 
 
 def _offered(odds: dict[str, Any], *, is_in_play: bool) -> list[tuple[str, Prices]]:
-    """Return the markets that are on offer, by what their id ends with."""
+    """Return the markets that are on offer, by the end of their ids."""
     moment, found = "inplay" if is_in_play else "closing", list[tuple[str, Prices]]()
     for name, market in odds.items():
         prices = market[moment]

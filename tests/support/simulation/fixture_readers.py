@@ -30,14 +30,14 @@ Asked = tuple[str, str]
 
 
 class Seen(NamedTuple):
-    """A view as a reader has it: the JSON of its fixtures by id."""
+    """A view in a reader's copy: the JSON of its fixtures by id."""
 
     version: int
     fixtures: Shown
 
 
 class FixtureReaders:
-    """One reader a view; `counts` says what was read."""
+    """One reader for each view; `counts` counts the reads."""
 
     def __init__(self, app: ASGIFramework, random: Random, names: Names) -> None:
         self.views = [FixtureView(kind, name) for kind in OF_EVERY_MARKET for name in (None, *names)]
@@ -55,7 +55,7 @@ class FixtureReaders:
         self._forms: list[Asked] = [(path, form) for path in PATHS.values() for form in forms]
         self._forms += [(PATHS[ViewKind.SUREBETS], f"{form}&doubted=1") for form in ("", forms[0])]
         self._bodies: dict[tuple[str, str], tuple[Asked, int]] = {}  # by path and tag
-        self._made: set[tuple[FixtureView, int, int, bool]] = set()  # from a version to another, for a poll
+        self._made: set[tuple[FixtureView, int, int, bool]] = set()  # a poll from a version to another
 
     async def read(self, view: FixtureView) -> Seen | None:
         """Read a view in both codings; None if nobody is serving."""
@@ -79,7 +79,7 @@ class FixtureReaders:
         return seen
 
     async def read_form(self) -> None:
-        """Read a list in another form: a tag is the same bytes, and those of a single form."""
+        """Read a list in another form: one tag always has the same bytes, and belongs to a single form."""
         path, query = asked = self._random.choice(self._forms)
         answer = await get(self._app, path, query)
         self.counts[f"form {answer.status}"] += 1
@@ -89,16 +89,16 @@ class FixtureReaders:
             assert seen == self._bodies.setdefault((path, tag), seen), f"{asked}: {tag} has two bodies"
 
     async def resume(self, view: FixtureView, epoch: str, oldest: int) -> None:
-        """Follow the changes from some version that was seen, and compare with the newest list.
+        """Follow the changes from a version that was seen, and compare the result with the newest list.
 
-        `oldest` is the one since which changes are known. Raises: AssertionError.
+        `oldest` is the version since which changes are known. Raises: AssertionError.
         """
         newest = await self.read(view)
         if newest is None:
             return
         since = self._random.choice(self._seen[view])
         is_poll = self._random.random() < 0.5
-        # An answer that was made is kept while the view stays as it is, whatever the history drops.
+        # A finished answer is kept while the view does not change, whatever the history drops.
         made = view, since.version, newest.version, is_poll
         is_known = since.version >= oldest or made in self._made
         if is_poll:
@@ -140,7 +140,7 @@ async def stream_from(app: ASGIFramework, query: str, last_event_id: str) -> lis
 
 
 def _followed(since: Seen, events: list[Event], *, is_known: bool) -> Seen:
-    """Return what a client has after these events."""
+    """Return a client's fixtures after these events."""
     last = events[-1]
     assert (events[0].name == "reset") != is_known, f"{events[0].name} since {since.version}"
     if last.name == "heartbeat":

@@ -13,10 +13,10 @@ from tests.support.oracles.naive_markets import check_changes, check_fixtures, h
 
 
 class FollowedBoards:
-    """Checks what is published; `broken` is what was wrong first.
+    """Checks the published boards; `broken` is the first rule that was broken.
 
     `checked` counts versions, `sides` events without 1X2 prices, `begun` handicaps of matches that may have
-    begun, and `others` those versions in which 1X2 stayed as it was.
+    begun, and `others` the versions in which 1X2 did not change.
     """
 
     def __init__(self, boards: Mapping[Kind, Published]) -> None:
@@ -33,7 +33,7 @@ class FollowedBoards:
         if kind is self._last and self.broken is None:
             try:
                 self._check()
-            except AssertionError as error:  # of a follower it would be a crash of the actor
+            except AssertionError as error:  # an error of a follower would crash the actor
                 self.broken = f"version {snapshot.version}: {error}"
 
     def _check(self) -> None:
@@ -56,7 +56,7 @@ class FollowedBoards:
         self.begun += any(fixture.has_begun for fixture in fixtures_of(new[Kind.ASIAN_HANDICAP]))
 
     def _check_unmoved(self, old: Snapshot, new: Snapshot) -> None:
-        """Check that no view of 1X2 has another version where nothing of it changed."""
+        """Check that no view of 1X2 has another version if nothing in it changed."""
         changes = new.fixture_changes
         if new.differences or (isinstance(changes, FixtureChanges) and changes.views):
             return

@@ -1,6 +1,6 @@
-"""The rules of fixtures: what must hold of every snapshot, by its entries, its links and the one before.
+"""The rules of fixtures: every snapshot is checked by its entries, its links and the one before.
 
-Nothing here is taken from the code that makes the fixtures, but for the form of their JSON and what a
+Nothing here is taken from the code that makes the fixtures, except the form of their JSON and what a
 surebet is, which have oracles of their own.
 """
 
@@ -58,7 +58,7 @@ class _Known(NamedTuple):
 
 
 class FixtureRules:
-    """Checks each snapshot that is published; `broken` is the first rule that one broke."""
+    """Checks each snapshot that is published; `broken` is the first rule that a snapshot broke."""
 
     def __init__(self, first: Snapshot, names: Mapping[BookmakerId, str], clock: Clock) -> None:
         self.broken: str | None = None
@@ -74,7 +74,7 @@ class FixtureRules:
         self._checked: dict[FixtureId, Fixture] = {}
 
     def take(self, new: Snapshot) -> None:
-        """Check a snapshot and note what is wrong: an exception here would crash whoever publishes it."""
+        """Check a snapshot and note errors: an exception here would crash the actor that publishes it."""
         if self.broken is None:
             try:
                 check_entries(new, self._checked)
@@ -85,7 +85,7 @@ class FixtureRules:
         self._last = new
 
     def shown(self, view: FixtureView, state: FixtureState) -> dict[str, bytes]:
-        """Return the JSON of what a view shows, by id, in order."""
+        """Return the JSON of the fixtures that a view shows, by id, in order."""
         return {fixture.id: self._of(fixture, state).json for fixture in state if view.shows(fixture)}
 
     def _of(self, fixture: Fixture, state: FixtureState) -> _Known:
@@ -135,7 +135,7 @@ class FixtureRules:
         self.surebets += sum(fixture.surebet is not None for fixture in state)
 
     def _seen(self, state: FixtureState) -> Seen:
-        """Return what each view shows, by id, in order."""
+        """Return the fixtures that each view shows, by id, in order."""
         seen: Seen = {view: {} for view in self._views}
         for fixture in state:
             known = self._of(fixture, state)
@@ -146,7 +146,7 @@ class FixtureRules:
 
 
 def check_entries(snapshot: Snapshot, checked: dict[FixtureId, Fixture] | None = None) -> None:
-    """Check that each named entry is in one fixture, that of its event.
+    """Check that each named entry is in one fixture, the fixture of its event.
 
     A fixture that is the very object in `checked` is compared with the board alone: nothing else can have
     changed.
@@ -182,7 +182,7 @@ def check_entries(snapshot: Snapshot, checked: dict[FixtureId, Fixture] | None =
 
 
 def _check_fixture(fixture: Fixture, roster: Roster) -> None:
-    """Check what follows from the entries and the members of a fixture."""
+    """Check the values that follow from the entries and the members of a fixture."""
     entries, keys = fixture.entries, [member.key for member in fixture.members]
     assert len({key.source for key in keys}) == len(keys), f"{keys}: two of a source"
     assert all(
@@ -204,14 +204,14 @@ def _check_fixture(fixture: Fixture, roster: Roster) -> None:
 
 
 def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) -> None:
-    """Check that surebets are of prices that are there, and fresh. Raises: AssertionError.
+    """Check that surebets have prices that are there and fresh. Raises: AssertionError.
 
     The highest prices of each fixture must be checked already. With `is_exact`, because all candidates were
     evaluated just now, also that the surebets are the best, and all.
     """
     state = fixtures_of(snapshot)
     if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
-        return  # nobody reads it
+        return  # nobody reads this view
     candidates, left = state.candidates, {*state.candidates.by_fixture}
     for fixture in state:
         candidate, found = candidates.by_fixture.get(fixture.id), None
@@ -231,7 +231,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
             _check_legs(fixture, legs, now.mono)
         starts = [entry.match.start_time for entry in fixture.listed]
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
-            continue  # in play, perhaps, by a wall clock that may have been set since
+            continue  # perhaps in play, by a wall clock that was set later
         if is_exact:
             is_good = found is not None and not found.doubts
             assert is_good == (candidate is not None and candidate.appears < inf), f"{found} {candidate}"
@@ -243,7 +243,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
 
 
 def _check_legs(fixture: Fixture, legs: Sequence[surebets.PricedLeg], now: float) -> None:
-    """Check each leg of a surebet for itself, and that together they gain."""
+    """Check each leg of a surebet alone, and that all legs together gain."""
     assert fixture.surebet is not None
     ours = [
         next(
@@ -268,7 +268,7 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
 
 
 def _judged(fixture: Fixture, terms: FixtureSettings) -> tuple[Chances | None, set[BookmakerId]]:
-    """Return the consensus of a fixture, and whose prices are doubted."""
+    """Return the consensus of a fixture, and the bookmakers whose prices are doubted."""
     prices, counted = _prices(fixture, terms.roster)
     home = draw = away = 0.0
     if is_any := len(counted) >= MIN_BOOKMAKERS:
@@ -286,7 +286,7 @@ def _prices(fixture: Fixture, roster: Roster) -> tuple[dict[BookmakerId, Odds], 
 
 
 def _wrong(fixture: Fixture, terms: FixtureSettings) -> set[BookmakerId]:
-    """Return on whose prices no surebet rests."""
+    """Return the bookmakers on whose prices no surebet rests."""
     prices, counted = _prices(fixture, terms.roster)
     ratio, fewest = terms.surebets.max_price_ratio, MIN_BOOKMAKERS - 1
     overpriced = overpriced_of(prices, counted, terms.method, ratio, fewest)

@@ -42,7 +42,7 @@ MANY = 45
 
 
 class MarketLife:
-    """One life: `step` it, then `end` it. Raises: AssertionError where a board shows what it must not."""
+    """One life: `step` it, then `end` it. Raises: AssertionError if a board shows a forbidden state."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -71,7 +71,7 @@ class MarketLife:
             self._take([self._batch() for _ in range(self.random.choice([1, 1, 2, 3]))])
 
     def end(self) -> None:
-        """Link all there is, and check that all is in its match."""
+        """Link all events, and check that each event is in its match."""
         self._link()
         boards = {kind: self._newest(kind) for kind in KINDS[1:]}
         homes = homes_of(self.board.state, boards, ROSTER)
@@ -86,7 +86,7 @@ class MarketLife:
             board.clock.mono += seconds
 
     def _take(self, batches: list[Batch]) -> None:
-        """Apply batches on both; the aggregator may crash, and does all of them again."""
+        """Apply batches on both boards; the aggregator may crash, and then applies all of them again."""
         crash = self.random.random()
         if crash < 0.06:
             self._crash(batches, published=0 if crash < 0.02 else self.random.randrange(1, len(KINDS)))
@@ -108,7 +108,7 @@ class MarketLife:
         self._commit(draft, alone)
 
     def _crash(self, batches: list[Batch], published: int) -> None:
-        """Let a commit end after so many boards have it."""
+        """Let a commit end after only some boards have it."""
         now = self.board.clock.now()
         for board in (self.board, self.alone):
             draft = board.draft()
@@ -124,7 +124,7 @@ class MarketLife:
             return
         self.seen["1x2 commits"] += self._beside.check()
         self._expire()
-        for change in batches:  # what stands on the boards that were published
+        for change in batches:  # the state of the boards that were published
             for kind in KINDS[:published]:
                 if kind in change.kinds:
                     self._applied(kind, change)
@@ -221,7 +221,7 @@ class MarketLife:
         self.seen["1x2 commits"] += self._beside.check()
 
     def _batch(self) -> Batch:
-        """Return a list, or a change of one."""
+        """Return a list, or a change of a list."""
         random, bookmaker = self.random, self.random.choice([*ROSTER])
         scope = random.choice([*SCOPES])
         key, mono = (
@@ -281,7 +281,7 @@ class MarketLife:
         return match(event, home=name, away=f"Away {about}", start_time=start, in_play=in_play)
 
     def _priced(self, base: Match, market: Market) -> Match:
-        """Return a market with prices of which no two bookmakers make a surebet."""
+        """Return a market at prices from which no two bookmakers make a surebet."""
         random = self.random
         if market == ONE_X_TWO:
             prices = [round(low + random.choice([0.0, 0.1, 0.2]), 2) for low in (2.0, 3.2, 3.3)]
@@ -290,7 +290,7 @@ class MarketLife:
 
 
 class Beside:
-    """A board with other markets beside one without, whose 1X2 must be the same."""
+    """A board with other markets and a board without them; their 1X2 must be equal."""
 
     def __init__(self, board: MarketBoard, alone: MarketBoard) -> None:
         self._board, self._alone = board, alone
@@ -298,7 +298,7 @@ class Beside:
         self._compared = 0
 
     def check(self) -> int:
-        """Check what was committed since the last check; return how often. Raises: AssertionError."""
+        """Check the commits since the last check; return their number. Raises: AssertionError."""
         ours, theirs = self._board.commits[Kind.ONE_X_TWO], self._alone.commits[Kind.ONE_X_TWO]
         assert len(ours) == len(theirs), "the 1X2 board was published for another market"
         new = len(ours) - self._compared
@@ -311,7 +311,7 @@ class Beside:
 
 
 def facts(snapshot: Snapshot, versions: dict[int, int]) -> object:
-    """Return all that a 1X2 commit shows and keeps, its versions by that mapping."""
+    """Return all that a 1X2 commit shows and keeps, with its versions replaced by a mapping."""
 
     def fixture(it: Fixture | None) -> object:
         if it is None:

@@ -1,6 +1,6 @@
 """Sources of a cluster's lives whose prices, of several kinds of market, now and then make surebets.
 
-A site has the prices of a source, whatever process asks for them. Lines come and go, and so do the 1X2
+A site gives the prices of a source to any process. Lines come and go, and so do the 1X2
 prices of one match, which has others all the time. Another match begins during the life.
 """
 
@@ -47,7 +47,7 @@ STALE_S, MAX_AGE_S = 10.0, 3.0
 AWAY_S, AWAY = 6.0, 0.02
 """How long a source fails at most, and how often, for each reading."""
 FAIR = (2.6, 3.3, 2.8)
-LABEL = "England - Premier League"  # with its country, so that links are sure
+LABEL = "England - Premier League"  # the label has its country, so that links are sure
 SCOPE = Scope("market")
 CONFIG = f"""
 [surebets]
@@ -63,7 +63,7 @@ class _Options(SourceOptions, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _Site:
-    """The prices of a source now."""
+    """The present prices of a source."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -74,7 +74,7 @@ class _Site:
         self._away_until = -inf
 
     def read(self) -> dict[SourceMatchId, Odds]:
-        """Return the prices by the ids of the markets. Raises: SourceError while it is away."""
+        """Return the prices by the ids of the markets. Raises: SourceError while the site is away."""
         if self.random.random() < AWAY:
             self._away_until = anyio.current_time() + self.random.uniform(0.0, AWAY_S)
         if anyio.current_time() < self._away_until and not self.is_calm:
@@ -86,7 +86,7 @@ class _Site:
         return dict(self.prices)
 
     def _change_others(self) -> None:
-        """Change prices of other markets, and which of them there are."""
+        """Change prices of other markets, and the set of these markets."""
         for name, market in self._others:
             chance, market_id = self.random.random(), SourceMatchId(f"{name} {market}")
             if chance < 0.05:
@@ -139,7 +139,7 @@ class _Machine:
 def _match(name: SourceMatchId, prices: Odds) -> Match:
     event, _, market = name.partition(" ")
     number = int(event.removeprefix("m"))
-    start = int(WALL_0) + (30 if number == SOON else 2_000_000)  # mostly whatever the clock of the machine
+    start = int(WALL_0) + (30 if number == SOON else 2_000_000)  # mostly far ahead of any machine's clock
     home, draw, away = FAIR if market else prices
     match = Match(SourceMatchId(event), *CLUBS[number], LABEL, home, draw, away, start)
     return match.of_market(parsed(market), prices) if market else match
@@ -157,7 +157,7 @@ class Markets:
         return replace(settings, sources={name: self._source(name) for name in settings.sources})
 
     def calm(self) -> None:
-        """Let no source fail any more."""
+        """Let all sources work from now on."""
         for site in self._sites.values():
             site.is_calm = True
 

@@ -1,6 +1,6 @@
-"""The oracle of the simulation: what readers may see of each list, by the bookmakers' answers alone.
+"""The oracle of the simulation: the lists that readers may see, by the bookmakers' answers alone.
 
-After a crash it is unknown for a while which answers were lost; then a list must still be one of those that
+After a crash it is unknown for a while which answers were lost; then a list must be one of the lists that
 were given, in time, until the newest one is seen again.
 """
 
@@ -40,7 +40,7 @@ class Belief:
     def accept(
         self, rows: Rows, named: frozenset[str], serial: int, asked_mono: float, now: Instant
     ) -> None:
-        """Take a readable list that was asked for at `asked_mono` and came at `now`."""
+        """Take a readable list that was requested at `asked_mono` and came at `now`."""
         self.lapse(now)
         self.given.append((serial, rows))
         self.vouched_mono = asked_mono
@@ -52,18 +52,18 @@ class Belief:
         self.take(rows, serial, asked_mono, now)
 
     def take(self, rows: Rows, serial: int, asked_mono: float, now: Instant) -> None:
-        """Take a list that is believed as it is, such as the sum of all changes."""
+        """Take a list that is believed without a check, such as the sum of all changes."""
         self.rows, self.serial, self.doubts = rows, serial, 0
         self.vouched_mono, self.until_mono = asked_mono, asked_mono + self.stale_after_s
         self.latest_wall = now.wall
 
     def holds(self, serial: int, now: Instant) -> bool:
-        """Return whether that list is shown and not in doubt."""
+        """Return whether a list is shown and not in doubt."""
         self.lapse(now)
         return self.rows is not None and self.serial == serial and not self.doubts
 
     def vouch(self, asked_mono: float, *, counts: bool) -> None:
-        """Note a confirmation; it `counts` if all bookmakers of the source show that list."""
+        """Note a confirmation; it `counts` if all bookmakers of the source show the confirmed list."""
         self.vouched_mono = asked_mono
         if counts:
             self.until_mono = asked_mono + self.stale_after_s
@@ -75,7 +75,7 @@ class Belief:
             self.rows, self.doubts = None, 0
 
     def check(self, shown: Rows, state: ListState | None, now: Instant, *, is_sound: bool) -> None:
-        """Compare with what is shown at `now`, when nothing is under way. Raises: AssertionError.
+        """Compare with the shown list at `now`, when nothing is under way. Raises: AssertionError.
 
         `is_sound`: the bookmaker's actor runs, and the board has room for every match of it.
         """
@@ -104,17 +104,17 @@ class Belief:
             )
 
     def _find_sure(self, shown: Rows, state: ListState, now: Instant) -> None:
-        """Be sure again if the newest list is the one that is shown."""
+        """End the doubt if the newest list is the list that is shown."""
         if state.withdrawn or state.doubted or not self.given:
             return
         serial, rows = self.given[-1]
         if state.confirmed_mono == self.vouched_mono and not self._difference(rows, shown, now):
-            latest = self.latest_wall  # since it came: what was over comes back with the next list only
+            latest = self.latest_wall  # finished matches come back only with the next list
             self.take(rows, serial, self.vouched_mono, now)
             self.latest_wall, self.is_sure = latest, True
 
     def _difference(self, rows: Rows, shown: Rows, now: Instant) -> str:
-        """Return how `shown` differs from `rows` without the finished matches; "" if it does not.
+        """Return how `shown` differs from `rows` without finished matches; "" if they are equal.
 
         Matches that have begun may be missing: their prices may have been too old since they came.
         """
@@ -130,7 +130,7 @@ class Belief:
         return ""
 
     def _may_lack_ahead(self, now: Instant) -> bool:
-        """Return whether matches ahead may have left, in play and too old by a clock that was set back."""
+        """Return whether coming matches may have left, in play and too old by a clock that was set back."""
         starts = [row[4] for row in (self.rows or {}).values() if row[4] is not None]
         return any(now.wall < start <= self.latest_wall for start in starts)
 

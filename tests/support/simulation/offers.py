@@ -1,4 +1,4 @@
-"""What the simulated bookmakers offer, and the two kinds of source that carry it.
+"""The offers of the simulated bookmakers, and the two kinds of source that carry them.
 
 A list of the polled source names its matches by scope and number; its body has all bookmakers of the
 source. All sources list the same real matches, each under spellings of its own. The rows that must be
@@ -49,16 +49,16 @@ Rows = dict[str, Row]
 
 
 class Listed(NamedTuple):
-    """One complete list of a scope: by key of the bookmaker the rows that may be shown, and the body."""
+    """One complete list of a scope: by bookmaker key the rows that may be shown, and the body."""
 
     serial: int
     rows: Mapping[str, Rows]
-    named: Mapping[str, frozenset[str]]  # with the rejected ones, which are not lost
+    named: Mapping[str, frozenset[str]]  # names of all rows; rejected rows are not lost
     body: bytes
 
 
 class Calendar:
-    """The real matches by number: who plays, and when; the same for all who list them."""
+    """The real matches by number: their teams and kick-offs, equal for all bookmakers."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -72,7 +72,7 @@ class Calendar:
         return self._first
 
     def row(self, number: int, scope: str, wall: float) -> Row:
-        """Return a match as a scope lists it; now and then of the youth, moved, or without a name."""
+        """Return a match as a scope lists it; now and then a youth match, moved, or without a name."""
         random, start, spelling = self.random, self._start(number, wall), _SPELLINGS.get(Scope(scope), 0)
         home, away = (clubs[spelling % len(clubs)] for clubs in _pair(number))
         roll = random.random()
@@ -92,7 +92,7 @@ class Calendar:
 
 
 class Machine:
-    """A view of the ticking bookmaker's matches that survives its actor; `advance` gives what changed."""
+    """A ticking bookmaker's matches in a form that survives its actor; `advance` returns the changes."""
 
     interval_s = TICK_S
 
@@ -120,7 +120,7 @@ class Machine:
 
 
 class Ticker:
-    """A ticking bookmaker: its matches now; `on_tick` is called with each list that it gives."""
+    """A ticking bookmaker with its present matches; `on_tick` is called with each list that it gives."""
 
     def __init__(self, random: Random, calendar: Calendar, scope: Scope) -> None:
         self.random = random
@@ -132,7 +132,7 @@ class Ticker:
         self.on_tick: Callable[[Rows], None] = lambda _: None
 
     def tick(self, now: Instant) -> Rows:
-        """Return the list at `now`; it changes a little. Raises: SourceError, or RuntimeError for a bug."""
+        """Return the list at `now`, a little changed. Raises: SourceError, or RuntimeError for a bug."""
         if self.crashes:
             self.crashes -= 1
             raise RuntimeError("the machine broke")
@@ -159,7 +159,7 @@ def changed(rows: Rows, calendar: Calendar, scope: str, size: int, wall: float) 
     for name in random.sample(sorted(kept), min(len(kept), random.choice((0, 0, 1, 3)))):
         home, away, league, _, start = kept[name]
         kept[name] = (home, away, league, _prices(random), start)
-        if random.random() < 0.2:  # listed otherwise
+        if random.random() < 0.2:  # another spelling
             kept[name] = calendar.row(int(name.rpartition("-")[2]), scope, wall)
     last = max((int(name.rpartition("-")[2]) for name in rows), default=calendar.first(wall) - 1)
     for number in count(last + 1):
@@ -171,7 +171,7 @@ def changed(rows: Rows, calendar: Calendar, scope: str, size: int, wall: float) 
 
 
 def is_over(start: int | None, wall: float) -> bool:
-    """Return whether bookmakers have taken such a match off."""
+    """Return whether bookmakers have taken a match off their lists."""
     return start is not None and start <= wall - 9000
 
 
@@ -189,7 +189,7 @@ def listed(serial: int, rows: Mapping[str, Rows], random: Random, faults: float)
             prices[random.randrange(3)] = random.choice(BAD_PRICES)
             bad[4] = prices
             del shown[key][bad[0]]
-        if items and random.random() < faults:  # the last of two wins
+        if items and random.random() < faults:  # of two equal ids the last one counts
             again = random.choice(items)
             if again[0] in shown[key]:
                 items.insert(
@@ -211,7 +211,7 @@ class Reader:
         return PolledKind("lists", PolledOptions, _any_key, plan, self.decode, self.extract)
 
     def decode(self, payload: Payload, options: PolledOptions) -> Sliced[Any]:
-        """Read a body. Raises: PayloadError; RuntimeError where the body is made to crash it."""
+        """Read a body. Raises: PayloadError; RuntimeError if the body is made to crash the reader."""
         del options
         yield
         try:
@@ -224,7 +224,7 @@ class Reader:
         return content
 
     def extract(self, content: Any, key: str, options: PolledOptions) -> Sliced[Extract]:
-        """Read one bookmaker's part. Raises: PayloadError; RuntimeError where the body is made to."""
+        """Read one bookmaker's part. Raises: PayloadError; RuntimeError if the body is made to crash it."""
         del options
         yield
         self._crash(content, key)
@@ -251,12 +251,12 @@ def _match(name: str, row: Row) -> Match:
 
 
 def _pair(number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the spellings of who plays; each club plays again after a day or more."""
+    """Return the spellings of both teams; each club plays again after a day or more."""
     return _CLUBS[2 * number % len(_CLUBS)], _CLUBS[(2 * number + 1) % len(_CLUBS)]
 
 
 def _prices(random: Random) -> tuple[float, float, float]:
-    """Return prices that mostly agree with others; now and then one is good for a surebet, or far off."""
+    """Return prices that mostly agree with others; now and then one allows a surebet, or is far off."""
     prices = [
         random.randrange(220, 260) / 100,
         random.randrange(310, 340) / 100,

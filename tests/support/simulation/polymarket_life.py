@@ -27,7 +27,7 @@ HORIZON_S = 14 * DAY
 
 
 class PolymarketLife(Life):
-    """Matches of even numbers are in one league, those of odd ones in another."""
+    """The life of Polymarket: matches with even numbers are in one league, odd ones in another."""
 
     name, shipped, listed_for_s = "polymarket", CONFIG, 900.0
     near_poll_s, far_poll_s, slower = 5.0, 30.0, 3.0
@@ -51,7 +51,7 @@ class PolymarketLife(Life):
         return [*self.venue.matches]
 
     def happens(self, name: str, choose: Choose) -> None:
-        """Change something of a match."""
+        """Change something about a match."""
         listed = self.venue.matches[name]
         match choose(("state", "price", "price", "left over", "kick-off")):
             case "state":
@@ -83,7 +83,7 @@ class PolymarketLife(Life):
         listed.every_market(closed=True, acceptingOrders=False)
 
     def remove(self, name: str) -> None:
-        """List a match no longer."""
+        """Take a match off the list."""
         del self.venue.matches[name]
 
     def follow(self, request: httpx2.Request, body: Any, asked: float, now: float) -> None:
@@ -99,7 +99,7 @@ class PolymarketLife(Life):
         return [listings[-1] for listings in self._lists.values() if listings]
 
     def is_current(self, since: float) -> bool:
-        """Return whether both leagues were asked for after that second, and then all books."""
+        """Return whether both leagues were asked for after `since`, and then all books."""
         newest = self.listings()
         return len(newest) == len(self.tags) and all(
             listing.asked >= since
@@ -123,7 +123,7 @@ class PolymarketLife(Life):
             return
         reading.items += page["markets"]
         following = page.get("next_cursor", "")
-        if following in reading.seen:  # in a circle
+        if following in reading.seen:  # the pages form a circle
             del self._readings[tag]
         elif following:
             reading.seen.add(following)
@@ -166,7 +166,7 @@ class PolymarketLife(Life):
             )
             is_listed = _is_same(match, newest.get(name)) and not is_changed
             self.quotes[name] = Quote(odds, match, match.start, asked, bounds, is_listed)
-        for name in set(self.quotes) - set(found):  # of a group that has lost it meanwhile
+        for name in set(self.quotes) - set(found):  # quotes of a group that has lost the match meanwhile
             if not self.quotes[name].is_listed and tokens.issuperset(self.quotes[name].of.tokens):
                 del self.quotes[name]
 

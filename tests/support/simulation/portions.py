@@ -1,4 +1,4 @@
-"""Portions so small that a simulated board, of a few dozen entries, needs several of each."""
+"""Portions so small that a simulated board of a few dozen entries needs several portions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]
 
 PORTIONS: tuple[Small, ...] = (
     ((linking, "PORTION", 1),),  # events that are linked in one commit
-    ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
+    ((linking, "MAX_WAITING", 6),),  # events that may wait for links; above this all are linked again
     ((segments, "RUN", 2),),  # chunks that are encoded together
     ((chunks, "CHUNK_SIZE", 4), (chunks, "_MAX_SIZE", 6), (chunks, "_MIN_SIZE", 1)),  # entries in a chunk
 )
@@ -24,7 +24,7 @@ PORTIONS: tuple[Small, ...] = (
 
 @contextmanager
 def small_portions(random: Random) -> Iterator[None]:
-    """Have the service work in some of these small portions, each of them in every other run."""
+    """Have the service work in some of these small portions; each is used in every second run."""
     small = [pair for some in PORTIONS if random.random() < 1 / 2 for pair in some]
     before = [(module, name, getattr(module, name)) for module, name, _ in small]
     try:

@@ -33,7 +33,7 @@ View = tuple[str, BookmakerId | None]
 
 
 class Readers:
-    """One reader a view; each keeps what it has seen, so that no tag ever has two bodies."""
+    """One reader for each view; each keeps all that it has seen, so that no tag ever has two bodies."""
 
     def __init__(self, app: ASGIFramework, random: Random, names: Names = NAMES) -> None:
         self._app = app
@@ -63,7 +63,7 @@ class Readers:
         return answer.status, self._checked(view, answer)
 
     async def follow(self, view: BookmakerId | None, epoch: str) -> Copy:
-        """Bring the copy of a view up to date by its changes, else by the list; return it."""
+        """Update the copy of a view by its changes, or if that fails by the list; return the copy."""
         copy = self._copies.get(view)
         filter_ = "" if view is None else f"&bookmaker={view}"
         if copy is not None:
@@ -100,7 +100,7 @@ class Readers:
 
 
 def expected(view: View, snapshot: Snapshot, names: Names = NAMES) -> bytes:
-    """Return the matches of a list as they must be, made from the board itself."""
+    """Return the matches that a list must have, made from the board itself."""
     path, name = view
     if path == V2:
         return b"[%b]" % Copy.of([*names], snapshot, name, names).matches

@@ -1,4 +1,4 @@
-"""Hours of the simulated service: at random times something breaks; everything is checked each time."""
+"""Hours of the simulated service: at random times something breaks; after each fault all is checked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BAD_LINKS = (
 
 
 class Lived(NamedTuple):
-    """The result of a run: a digest of its whole log, its last lines, counts, and the rule it broke."""
+    """The result of a run: a digest of its whole log, its last lines, counts, and the broken rule."""
 
     seed: int
     digest: str
@@ -52,7 +52,7 @@ class Lived(NamedTuple):
 
 
 def simulate(seed: int, hours: float) -> Lived:
-    """Run the service that long in virtual time, with faults, and then a while without."""
+    """Run the service for some hours of virtual time with faults, and then a while without faults."""
     return anyio.run(_simulated, seed, hours, backend_options={"loop_factory": VirtualLoop})
 
 
@@ -110,7 +110,7 @@ async def _calm_down(world: World) -> None:
 
 
 async def _check(world: World, *, everything: bool) -> None:
-    await world.system.published.read()  # what that withdraws is linked before it is compared
+    await world.system.published.read()  # withdrawals of this read are linked before the comparison
     await settle()
     world.check()
     if everything:
@@ -202,7 +202,7 @@ def _hold_linker(world: World) -> str:
 
 
 def _change_links(world: World) -> str:
-    """Have another file of links read: a bad one is refused whole, and nothing changes."""
+    """Have another file of links read: a bad file is refused whole, and changes nothing."""
     random = world.random
     if random.random() < 0.3:
         try:

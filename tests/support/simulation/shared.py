@@ -1,6 +1,6 @@
 """A model of the server that a cluster shares, in virtual time, and connections to it that fail.
 
-A second implementation of the scripts, without Lua. A connection loses what is on its way there or back; a
+It implements the scripts again, without Lua. A connection loses messages on their way there or back; a
 request may also arrive long after its sender has given up.
 """
 
@@ -54,7 +54,7 @@ class Data:
 
 
 class ModelServer:
-    """The scripts on `data`; `run` is which run of the server it is."""
+    """The scripts on `data`; `run` identifies the run of the server."""
 
     def __init__(self) -> None:
         self.data = Data()
@@ -66,7 +66,7 @@ class ModelServer:
         self.looked_at = self.paused_until = -inf
 
     def restart(self, data: Data) -> None:
-        """Go on with these data as another run."""
+        """Go on with `data` as another run."""
         self.data, self.run = copy.deepcopy(data), self.run + 1
 
     def join(self, seen: Seen, unix_ms: int, damaged: str = "", why: str = "") -> str:
@@ -103,7 +103,7 @@ class ModelServer:
         return self.data.epoch
 
     def check(self, epoch: str, seen: int) -> None:
-        """Do what all scripts but JOIN do first. Raises: StoreLostError, OtherBoardError."""
+        """Do the checks of all scripts except JOIN. Raises: StoreLostError, OtherBoardError."""
         if self.is_full:
             raise StoreLostError("out of memory")
         if self.data.epoch and self.data.damage:
@@ -179,7 +179,7 @@ class ModelServer:
             data.log = [record for record in data.log if record.at >= trim]
 
     def _has_acked(self, collector: CollectorId, acked: int) -> bool:
-        """Return whether a collector's last record is here; False if it was deposed since."""
+        """Return whether a collector's last record is here; False if the collector was deposed since."""
         known = self.data.acks.get(collector)
         if known is not None and known[0] < acked:
             raise StoreDamagedError("the server's key 'acks' differs from what was stored")
@@ -199,7 +199,7 @@ class ModelServer:
 
 @dataclass
 class Wire:
-    """The network between a process and the server; `fired` counts what it lost or held up.
+    """The network between a process and the server; `fired` counts lost and delayed messages.
 
     While `is_moving` is not set, the process stands still: it sends nothing, and takes no answer.
     """
@@ -223,14 +223,14 @@ class Wire:
         self.is_moving.set()
 
     async def passed(self) -> None:
-        """Wait as long as something is on its way, or as the process stands still."""
+        """Wait as long as a message is on its way, or as the process stands still."""
         self.fired += self.slow_s > 0 or not self.is_moving.is_set()
         await anyio.sleep(self.random.uniform(0.0, self.delay_s + self.slow_s))
         await self.is_moving.wait()
 
 
 class ModelStore:
-    """A `Store` on a model."""
+    """A `Store` on a model server."""
 
     def __init__(self, server: ModelServer, wire: Wire, seen: Seen) -> None:
         self._server, self._wire, self._seen = server, wire, seen
@@ -312,7 +312,7 @@ class ModelStore:
         return await self._asked(checked)
 
     async def _asked(self, call: Callable[[], T]) -> T:
-        """Have the server do something, as far as the network lets it."""
+        """Have the server run a script, as far as the network allows."""
         wire, run = self._wire, self._run
         await wire.passed()
         if wire.is_cut_there:

@@ -1,4 +1,4 @@
-"""The scripted site, in memory: a transport with one mood a scope, which tells the model what it says."""
+"""The scripted site, in memory: a transport with one mood per scope; the model gets its answers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Site:
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Transport]:
-        """Open a transport, which is the site itself."""
+        """Return the transport, which is the site itself."""
         yield self
 
     async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
@@ -116,7 +116,7 @@ class Site:
             return NotModified(asked_mono)
         is_large = max(map(len, listing.rows.values())) > max(SIZES.values())
         if mood in CRASHING or is_large or listing.serial in self.tainted:
-            self.on_crash()  # what is lost by it, or which matches find room, is not modelled
+            self.on_crash()  # the model does not know which answers are lost, or which matches find room
         readers = [key for key in KEYS if mood not in SPOILED or (mood in KEYS and key != mood)]
         serial = -listing.serial if mood in SPOILED else listing.serial  # another body is another list
         for key in readers if counts else ():
@@ -133,7 +133,7 @@ class Site:
             belief.vouch(asked_mono, counts=holds)
 
     def _listed(self, scope: Scope, mood: str) -> Listed:
-        """Return what the site lists now: often the same as before."""
+        """Return the site's present list: often the last list again."""
         lists = self._lists[scope]
         if mood == "old":
             return lists[0]

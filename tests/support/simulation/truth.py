@@ -1,4 +1,4 @@
-"""What a cluster may show: the entries of any collector's own board, and the legs of surebets."""
+"""The permitted content of a cluster: entries of any collector's own board, and legs of surebets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Leg = tuple[str, float]
 
 
 class Boards:
-    """What any collector's own board shows, and when else it left all of them."""
+    """The entries on any collector's own board, and when other entries left all boards."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -23,7 +23,7 @@ class Boards:
         self._left: dict[tuple[object, ...], float] = {}
 
     def follow(self, board: object, snapshot: Snapshot | None) -> None:
-        """Take what a board shows now; nothing once its process has ended."""
+        """Take the present entries of a board; it has none once its process has ended."""
         books = () if snapshot is None else snapshot.books.values()
         new = {_shown(entry) for book in books for entry in entries_of(book.chunks)}
         old = self._boards.get(board, set())
@@ -45,9 +45,9 @@ def _shown(entry: Entry) -> tuple[object, ...]:
 
 
 class Legs:
-    """Until when each leg counts, as the processes that read it know.
+    """The time until which each leg counts, by the processes that read it.
 
-    It does while the newest attempt of some process to read its source has brought that price, and for
+    A leg counts while the newest attempt of some process to read its source has brought its price, and for
     `max_age_s` at most.
     """
 
@@ -56,7 +56,7 @@ class Legs:
         self._until: dict[int, dict[Leg, float]] = {}
 
     def read(self, reader: int, legs: Mapping[str, tuple[float, ...]] | None) -> None:
-        """Note what a process has read of a source now; None of a failure."""
+        """Note the legs that a process has now read from a source; None after a failure."""
         now = anyio.current_time()
         known = self._until.setdefault(reader, {})
         for leg, until in known.items():
@@ -65,6 +65,6 @@ class Legs:
             known.update(dict.fromkeys([(entry_id, price) for price in prices], now + self._max_age_s))
 
     def over_for_s(self, leg: Leg) -> float:
-        """Return for how long a leg has not counted; infinity if it never did."""
+        """Return for how long a leg has not counted; infinity if it never counted."""
         until = max([known[leg] for known in self._until.values() if leg in known], default=-inf)
         return max(anyio.current_time() - until, 0.0)

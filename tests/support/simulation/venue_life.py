@@ -1,8 +1,8 @@
-"""The life of a venue without a key: what happens to it, and what a service must and may show of it.
+"""The life of a venue without a key: its events, and the prices that a service must and may show.
 
-A life follows every answer that came whole. From these alone it reads what is vouched for, by the rules of
+A life follows every answer that came whole. From these alone it reads the prices that hold, by the rules of
 the venue's page: it knows nothing of groups, schedules or boards. All times are seconds of a virtual loop,
-but kick-offs, which are Unix seconds.
+except kick-offs, which are Unix seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.peers.web import Answer
 
 HOUR, DAY = 3600.0, 86_400.0
 OVER_S = 3 * HOUR  # after its kick-off a match leaves, whatever a venue says
-IN_PLAY_S = 60.0  # for which a price counts once its match has kicked off
+IN_PLAY_S = 60.0  # for so long a price counts once its match has kicked off
 NEAR_BEFORE_S, NEAR_AFTER_S = 2 * HOUR, 2.5 * HOUR
 
 Choose = Callable[[Sequence[Any]], Any]
@@ -27,10 +27,10 @@ Odds = tuple[float, ...]
 
 @dataclass
 class Quote:
-    """What the last answer about a match said: no odds if it is not on offer.
+    """The content of the last answer about a match: no odds if the match is not on offer.
 
-    It was asked for at `asked`, and holds at least and at most for so many seconds. `is_listed`: every list
-    since has the match as it was, `of`.
+    It was asked for at `asked`, and holds for some seconds at least and at most. `is_listed`: every list
+    since then has the match unchanged, `of`.
     """
 
     odds: Odds | None
@@ -52,7 +52,7 @@ class Listing:
 
 @dataclass
 class Reading:
-    """The pages of a list so far, and what identifies them."""
+    """The pages of a list so far, and the values that identify these pages."""
 
     asked: float
     items: list[Any] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Life(ABC):
 
     @abstractmethod
     def add(self, number: int, start: float) -> None:
-        """List a match, or list it anew as it was at first."""
+        """List a match, or list it again in its first form."""
 
     @abstractmethod
     def names(self) -> list[str]:
@@ -95,7 +95,7 @@ class Life(ABC):
 
     @abstractmethod
     def happens(self, name: str, choose: Choose) -> None:
-        """Change a state, a price or a kick-off of a match, or take away what its prices stand in."""
+        """Change a state, a price or a kick-off of a match, or take away the container of its prices."""
 
     @abstractmethod
     def close(self, name: str, choose: Choose) -> None:
@@ -107,7 +107,7 @@ class Life(ABC):
 
     @abstractmethod
     def remove(self, name: str) -> None:
-        """List a match no longer."""
+        """Take a match off the list."""
 
     @abstractmethod
     def follow(self, request: httpx2.Request, body: Any, asked: float, now: float) -> None:
@@ -115,18 +115,18 @@ class Life(ABC):
 
     @abstractmethod
     def listings(self) -> list[Listing]:
-        """Return the newest of each list that was read to its end."""
+        """Return the newest version of each list that was read to its end."""
 
     @abstractmethod
     def is_current(self, since: float) -> bool:
-        """Return whether everything was asked for after that second, and answered."""
+        """Return whether everything was asked for after `since`, and answered."""
 
     @abstractmethod
     def expected(self, now: float) -> dict[str, Odds]:
         """Return the odds of each match that is on offer now, by the tables."""
 
     def must(self, now: float) -> dict[str, Odds]:
-        """Return what is vouched for: it has to be on the board."""
+        """Return the valid prices: the board must have them."""
         return {
             name: quote.odds
             for name, quote in self.quotes.items()
@@ -137,7 +137,7 @@ class Life(ABC):
         }
 
     def may(self, now: float) -> dict[str, Odds]:
-        """Return what was vouched for not too long ago, while some list still holds."""
+        """Return prices that were valid not too long ago, while a list still holds."""
         is_listed = any(now <= listing.asked + self.listed_for_s for listing in self.listings())
         return {
             name: quote.odds
@@ -149,7 +149,7 @@ class Life(ABC):
         }
 
     def _held_s(self, quote: Quote, holds_s: float, now: float) -> float:
-        """Return for how long a price holds; of a match in play for a minute at most."""
+        """Return for how long a price holds: in play, for a minute at most."""
         return min(holds_s, IN_PLAY_S) if quote.start <= self.wall_0 + now else holds_s
 
     def is_near(self, starts: Iterable[float], now: float) -> bool:
@@ -159,6 +159,6 @@ class Life(ABC):
 
 
 def last_before(listings: Sequence[Listing], now: float) -> list[Listing]:
-    """Return the last list before that second, two if it came in that moment: their order is unknown."""
+    """Return the last list before a second; two lists if one came then, since their order is unknown."""
     before = [listing for listing in listings if listing.done <= now]
     return before[-2:][::-1] if before and before[-1].done == now else before[-1:]

@@ -1,7 +1,7 @@
 """A machine of random lives of a venue without a key, in virtual time.
 
 Matches appear, change, move, end and vanish, and answers fail. After each step the board has all that an
-independent reading vouches for, and nothing else: nothing that is closed, settled, hidden, too old, or of a
+independent reading calls valid, and nothing else: nothing that is closed, settled, hidden, too old, or of a
 list that was not read to its end.
 """
 
@@ -54,7 +54,7 @@ FAULTS: dict[str, Answer] = {
 }
 CUT, SLOW = "cut", "slow"
 PRICES = ("/books", "/condition-batch")
-SOON = st.sampled_from((0.0, 6.0, 61.0, 310.0))  # the longest: until every list is read again
+SOON = st.sampled_from((0.0, 6.0, 61.0, 310.0))  # the longest time is enough to read every list again
 KICK_OFFS = (
     *(30 * HOUR, 2.02 * HOUR, 1.99 * HOUR, 60 * HOUR, 50.0, 13.9 * DAY, 14.2 * DAY, -HOUR, -2.98 * HOUR),
 )
@@ -66,9 +66,9 @@ CALM_S = 1000.0
 
 
 class Failing:
-    """The site of a life: the `next` requests have these faults, or those after them `fault`, if any.
+    """The site of a life: the requests in `next` have these faults; later ones have `fault`, if any.
 
-    The latter is of lists alone, or of prices alone, if `of_lists` is not None.
+    If `of_lists` is not None, `fault` is of lists alone, or of prices alone.
     """
 
     def __init__(self, life: Life) -> None:
@@ -79,7 +79,7 @@ class Failing:
         self._life = life
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer or fail; the life follows what comes whole."""
+        """Answer or fail; the life follows answers that come whole."""
         asked = anyio.current_time()
         is_struck = self.of_lists in {None, not request.url.path.endswith(PRICES)}
         name, delay_s = self.next.popleft() if self.next else (self.fault if is_struck else "", 0.0)
@@ -96,7 +96,7 @@ class Failing:
 
 
 class VenueMachine(RuleBasedStateMachine):
-    """A service on one venue; `life` has what happens there, `done` what became of all requests so far."""
+    """A service on one venue; `life` has the venue's events, `done` the results of all requests so far."""
 
     make: type[PolymarketLife | AzuroLife]
     done: ClassVar[Counter[str]] = Counter()
@@ -124,13 +124,13 @@ class VenueMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 5), start=st.sampled_from(KICK_OFFS))
     def appears(self, number: int, start: float) -> None:
-        """A match is listed, or listed anew as it was at first."""
+        """A match is listed, or listed again in its first form."""
         self.life.add(number, WALL_0 + self.now + start)
 
     @precondition(lambda self: self.life.names())
     @rule(data=st.data(), seconds=SOON)
     def happens(self, data: st.DataObject, seconds: float) -> None:
-        """States, prices and kick-offs change, and what the prices stand in is missing."""
+        """States, prices and kick-offs change, or the container of the prices is missing."""
         self.life.happens(self._some(data), _choosing(data))
         self._pass(seconds)
 
@@ -151,7 +151,7 @@ class VenueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.life.names())
     @rule(data=st.data())
     def vanishes(self, data: st.DataObject) -> None:
-        """A match is listed no longer."""
+        """A match leaves the list."""
         self.life.remove(self._some(data))
 
     @rule(
@@ -163,13 +163,13 @@ class VenueMachine(RuleBasedStateMachine):
         self.site.next.extend((name, delay_s) for name in names)
 
     @rule(name=st.sampled_from(("", "", *FAULTS)), of_lists=st.sampled_from((None, True, False)))
-    def fails_always(self, name: str, of_lists: bool | None) -> None:  # noqa: FBT001 - hypothesis gives it
-        """All answers fail from now on, those of a kind, or none."""
+    def fails_always(self, name: str, of_lists: bool | None) -> None:  # noqa: FBT001 - from hypothesis
+        """All answers fail from now on, or the answers of one kind, or none."""
         self.site.fault, self.site.of_lists = name, of_lists
 
     @rule(is_so=st.sampled_from((*(False,) * 9, True)))
-    def lists_fail_for_long(self, is_so: bool) -> None:  # noqa: FBT001 - hypothesis gives it
-        """Lists fail until the last of them is too old, and prices come; seldom, because it takes long."""
+    def lists_fail_for_long(self, is_so: bool) -> None:  # noqa: FBT001 - from hypothesis
+        """Lists fail until the last list is too old, while prices come; seldom, because this takes long."""
         if is_so:
             self.site.next.clear()
             self.site.fault, self.site.of_lists = "HTML", True
@@ -183,13 +183,13 @@ class VenueMachine(RuleBasedStateMachine):
 
     @rule()
     def comes_to_rest(self) -> None:
-        """Once answers come again and nothing changes, the board is what the tables say."""
+        """Once answers come again and nothing changes, the board equals the tables."""
         self.site.next.clear()
         self.site.fault = ""
         since = self.now
         self._become_current(since)
-        self._pass(self.life.far_poll_s + 1)  # after that what is listed no longer has left
-        self._become_current(since)  # a condition may have been replaced by another meanwhile
+        self._pass(self.life.far_poll_s + 1)  # by then, unlisted matches have left
+        self._become_current(since)  # a condition may have been replaced meanwhile
 
         shown, record = self._shown(), self.service.system.status.bookmakers[BookmakerId(self.life.name)]
         book = self.service.snapshot.books[record.id]
@@ -201,7 +201,7 @@ class VenueMachine(RuleBasedStateMachine):
 
     @invariant()
     def board_is_what_is_vouched_for(self) -> None:
-        """All that holds is shown, and nothing else."""
+        """All prices that hold are shown, and nothing else."""
         if not hasattr(self, "life"):
             return
         shown = self._shown()
@@ -218,7 +218,7 @@ class VenueMachine(RuleBasedStateMachine):
         self.loop.close()
 
     def _some(self, data: st.DataObject) -> str:
-        """Return a match: of those that are shown if there are any, else of all that are listed."""
+        """Return a match: a shown match if there is any, otherwise any listed match."""
         listed = self.life.names()
         shown = [name for name in listed if name in self._shown()]
         return data.draw(st.sampled_from(shown or listed))
@@ -233,7 +233,7 @@ class VenueMachine(RuleBasedStateMachine):
             await self.closing.wait()
 
     def _become_current(self, since: float) -> None:
-        """Wait until all is asked for and answered after that second."""
+        """Wait until everything is asked for and answered after `since`."""
         began = self.now
         while not self.life.is_current(since):
             self._pass(10.0)
@@ -247,7 +247,7 @@ class VenueMachine(RuleBasedStateMachine):
         return self.loop.run_until_complete(what)
 
     def _shown(self) -> dict[str, Odds]:
-        self._run(self.service.system.published.read())  # as a reader, who gets nothing that is overdue
+        self._run(self.service.system.published.read())  # as a reader does, who gets nothing overdue
         matches = [entry.match for entry in self.service.entries(self.life.name)]
         return {
             str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
@@ -278,7 +278,7 @@ MACHINES: dict[str, type[VenueMachine]] = {"azuro": AzuroMachine, "polymarket": 
 
 
 def live(name: str, lives: int, seed: int | None = None) -> None:
-    """Run so many lives on a venue; without a seed the same each time, and a failing one is made short.
+    """Run lives on a venue; without a seed they are equal each time; a failing life is made short.
 
     Raises: AssertionError.
     """
@@ -291,7 +291,7 @@ def live(name: str, lives: int, seed: int | None = None) -> None:
         phases=(Phase.generate, Phase.shrink) if seed is None else (Phase.generate,),
         deadline=None,
         report_multiple_bugs=False,
-        suppress_health_check=tuple(HealthCheck),  # on a busy machine it takes long to draw a life
+        suppress_health_check=tuple(HealthCheck),  # on a busy machine the drawing of a life takes long
     )
     run_state_machine_as_test(machine, settings=extent)
 

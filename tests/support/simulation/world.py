@@ -56,7 +56,7 @@ KEPT_LINES = 60
 
 
 class Breakable(Counts):
-    """A record of the aggregator; when `is_broken`, the next note of a turn crashes its actor, once."""
+    """A record of the aggregator; when `is_broken`, the next note of a turn crashes the actor, once."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(Metrics().counts["oddsboard_batches_total"])
@@ -65,7 +65,7 @@ class Breakable(Counts):
         self._clock = clock
 
     def add(self, *values: str, number: int = 1) -> None:
-        """Count."""
+        """Count an event."""
         if self.is_broken:
             self.is_broken, self.crashed_mono = False, self._clock.now().mono
             raise RuntimeError("the record is broken")
@@ -73,7 +73,7 @@ class Breakable(Counts):
 
 
 class Fragile(Matcher):
-    """A linker that crashes in the middle of its work as often as its world says; it knows its events."""
+    """A linker that crashes during its work as often as its world says; it knows its events."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world.system.review.overrides)
@@ -81,7 +81,7 @@ class Fragile(Matcher):
         self._world = world
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
-        """Link, or raise, at the latest before the end."""
+        """Link, or raise before the end."""
         changed, gone = [*changed], [*gone]
         self.events = {key: event for key, event in self.events.items() if key not in {*gone}}
         self.events |= {event.key: event for event in changed}
@@ -94,7 +94,7 @@ class Fragile(Matcher):
         raise RuntimeError("the linker broke")
 
     def linked(self) -> set[tuple[EventKey, ...]]:
-        """Return the groups that there are."""
+        """Return the present groups."""
         return {
             tuple(sorted(member.key for member in group))
             for key in self.keys()
@@ -148,7 +148,7 @@ class World(VirtualService):
         self.digest.update(line.encode() + b"\n")
 
     def doubt_all(self) -> None:
-        """Note a crash: which answers it loses is not modelled."""
+        """Note a crash: the model does not know which answers a crash loses."""
         for belief in self.beliefs().values():
             belief.is_sure = False
 
@@ -181,7 +181,7 @@ class World(VirtualService):
     def check_links(self, *, from_nothing: bool = False) -> None:
         """Compare the fixtures with the linker's groups, when nothing is under way.
 
-        Those with the groups of another linker that has the same events, memory and overrides.
+        If `from_nothing`, another linker with equal events, memory and overrides must make equal groups.
         """
         linker, state = self.system.review.matcher, fixtures_of(self.snapshot)
         if (
@@ -214,12 +214,12 @@ class World(VirtualService):
             await self.fixture_readers.resume(view, self.snapshot.epoch, oldest)
 
     async def hold_links(self, seconds: float) -> None:
-        """Have the linker wait so long: what comes meanwhile, and goes again, it sees all at once."""
+        """Have the linker wait for some seconds: events that come and go meanwhile reach it together."""
         async with self.system.review.turn:
             await anyio.sleep(seconds)
 
     def take_links(self, overrides: Overrides) -> None:
-        """Have the service link by a file of links that says this."""
+        """Have the service link by a file of links with this content."""
         self.system.replace_links(overrides)
 
     async def check_in_time(self) -> None:
@@ -247,7 +247,7 @@ class World(VirtualService):
         self.kills = kills
 
     def beliefs(self) -> dict[tuple[BookmakerId, Scope], Belief]:
-        """Return what may be shown, by bookmaker and scope."""
+        """Return the lists that may be shown, by bookmaker and scope."""
         return {
             **self.site.beliefs,
             **{(name, TICKING[name][1]): belief for name, belief in self.ticked.items()},
@@ -263,7 +263,7 @@ class World(VirtualService):
 
     def _on_commit(self) -> None:
         """Check what holds between two commits: versions, and views that did not change."""
-        is_whole = self.random.random() < 1 / 2  # else the aggregator makes its fixtures, while others read
+        is_whole = self.random.random() < 1 / 2  # otherwise the aggregator makes fixtures during reads
         new, old = self.snapshot if is_whole else self.system.published.newest, self._last
         assert new.epoch == old.epoch
         assert new.version > old.version, f"version {new.version} after {old.version}"
@@ -308,7 +308,7 @@ class World(VirtualService):
 
 @contextmanager
 def work_clock(random: Random) -> Iterator[None]:
-    """Make the clock that budgets of work are read from random: computations pause at random places."""
+    """Make the clock of work budgets return random times: computations pause at random places."""
     real, at = time.perf_counter, 0.0
 
     def read() -> float:

@@ -23,7 +23,7 @@ FIRST_VERSION = 1000
 
 
 class BreakableClock(VirtualClock):
-    """A clock that raises as many times as the test has set."""
+    """A clock that raises as often as the test says."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -55,7 +55,7 @@ class Crowd:
         assert "ready\n" == self.process.stdout.readline()
 
     def result(self, within_s: float = 60.0) -> dict[str, Any]:
-        """Wait for the end, and return what happened. A probe ends now."""
+        """Wait for the end, and return the results. A probe ends at this call."""
         out, _ = self.process.communicate("stop\n", within_s)
         assert 0 == self.process.returncode
         found: dict[str, Any] = json.loads(out)
@@ -75,13 +75,13 @@ def crowd(running: Service, kind: str, **options: float | str) -> Iterator[Crowd
 
 
 def attack(running: Service, kind: str, **options: float | str) -> dict[str, Any]:
-    """Have clients of a kind do their worst, and return what happened."""
+    """Have clients of a kind attack, and return the results."""
     with crowd(running, kind, **options) as clients:
         return clients.result(120)
 
 
 def probed(found: dict[str, Any]) -> str:
-    """Return in words what a probe found."""
+    """Return in words the results of a probe."""
     return f"{found['answered']} of {found['asked']} probes answered, p99 {found['p99']:g} ms"
 
 
@@ -92,12 +92,12 @@ def rss_mib(running: Service) -> float:
 
 
 def descriptors(running: Service) -> int:
-    """Return the number of its open descriptors."""
+    """Return the number of open descriptors of a process."""
     return sum(1 for _ in Path(f"/proc/{running.process.pid}/fd").iterdir())
 
 
 def tasks(running: Service) -> int:
-    """Return the number of its tasks."""
+    """Return the number of tasks of a process."""
     before = len(running.events("tasks.counted"))
     running.process.send_signal(signal.SIGUSR1)
     return int(eventually(lambda: running.events("tasks.counted")[before:], "it has counted")[0]["tasks"])

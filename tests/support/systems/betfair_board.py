@@ -35,7 +35,7 @@ HANDICAPS = (Kind.ONE_X_TWO, Kind.ASIAN_HANDICAP)
 class Gated:
     """A subscription, its feed and the integrity gate, with a clock that advances by itself.
 
-    `matches` are all that the gate lets through, by id.
+    `matches` are all matches that the gate accepts, by id.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Gated:
         return result
 
     def apply(self, batches: Sequence[Batch]) -> None:
-        """Pass batches through the gate; `removals` are theirs."""
+        """Pass batches through the gate; `removals` has their removals."""
         self.removals = ()
         for batch in batches:
             self._admit(batch)
@@ -100,7 +100,7 @@ class Gated:
 
 
 class Follower(Gated):
-    """The same of 1X2 alone, and a board; it believes book sums as those of a bookmaker."""
+    """A `Gated` of 1X2 alone, with a board; it believes book sums as those of a bookmaker."""
 
     def __init__(self, *, is_historic: bool = False, **options: Any) -> None:
         super().__init__((Kind.ONE_X_TWO,), is_historic=is_historic, **options)

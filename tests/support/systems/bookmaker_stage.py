@@ -44,7 +44,7 @@ class BookmakerStage:
         self.child = ChildSpec(self.status.actor, self._start)
 
     def offer(self, content: object, list_id: str = "list-1", scope: str = SCOPE) -> None:
-        """Put a document received now into the inbox; extraction raises its content if an exception."""
+        """Put a document received now into the inbox; an exception as content is raised at extraction."""
         now = VirtualClock().now()
         self.inbox.put_nowait(
             Document(Scope(scope), ListId(list_id), content, now.wall, now.mono, stale_after_s=30.0)

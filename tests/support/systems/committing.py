@@ -1,4 +1,4 @@
-"""A published snapshot that does at once what reads ask of the aggregator, where a test has none."""
+"""A published snapshot that does the aggregator's work as soon as a read asks, for tests without one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.builders.messages import batch
 
 
 class Committing(Published):
-    """Withdraws what is overdue, or cannot be shown, as soon as a read asks for it."""
+    """Withdraws entries that are overdue, or cannot be shown, as soon as a read asks for this."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Committing(Published):
     ) -> None:
         """Keep boards of other `kinds` of market as well, if the `terms` of their fixtures are given.
 
-        Those that are `begun` begin so.
+        Boards that are `begun` begin with these snapshots.
         """
         super().__init__(snapshot, rules, clock, limits, self._do)
         self._kinds, self.markets = tuple(kinds), MarketBoards()
@@ -60,7 +60,7 @@ class Committing(Published):
 
     @property
     def boards(self) -> dict[Kind, Published]:
-        """The boards that may change, first that of 1X2."""
+        """The boards that may change, first the board of 1X2."""
         others = {kind: self.markets.published[kind] for kind in self.markets.updaters}
         return {Kind.ONE_X_TWO: self, **others}
 
@@ -74,7 +74,7 @@ class Committing(Published):
         return Drafts(self, self._advance, self.markets)
 
     def commit(self, board: Drafts) -> None:
-        """Publish what the boards have become."""
+        """Publish the changed boards."""
         run_now(board.finish(self._clock.now()))
         board.publish()
         for published in (self, *self.markets.published.values()):
@@ -111,7 +111,7 @@ class Committing(Published):
             self.commit(board)
 
     def current(self) -> Snapshot:
-        """Return the newest snapshot, with all that is overdue by now withdrawn."""
+        """Return the newest snapshot, after all that is overdue by now was withdrawn."""
         every = (self, *self.markets.published.values())
         while not all(published.is_valid(published.newest.deadlines) for published in every):
             board = self.board()

@@ -1,4 +1,4 @@
-"""Every answer that a service can give, asked of real front ends over a socket: what the contract shows."""
+"""Every kind of answer of a service, asked of real front ends over a socket: the contract's examples."""
 
 from __future__ import annotations
 
@@ -131,12 +131,12 @@ async def showing(**others: Any) -> AsyncIterator[Site]:
 
 
 async def answers(site: Site) -> dict[str, Answered]:
-    """Return the answers of 200 by path."""
+    """Return the answers with status 200 by path."""
     return {target.partition("?")[0]: await site.raw("GET", target) for target in ANSWERS}
 
 
 async def surebets() -> Answered:
-    """Return the list with a surebet, once it has stood for long enough."""
+    """Return the list with a surebet, once the surebet has stood for long enough."""
     async with open_site(names=NAMES) as site:
         derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
         site.publish("alder", derby(prices=(2.2, 3.9, 3.0)))
@@ -147,7 +147,7 @@ async def surebets() -> Answered:
 
 
 async def values() -> Answered:
-    """Return the value of a price that three others call too high."""
+    """Return the value of a price that is too high by three other prices."""
     names = {**NAMES, BookmakerId("cedar"): "Cedar", BookmakerId("dogwood"): "Dogwood"}
     derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
     async with open_site(names=names) as site:
@@ -157,7 +157,7 @@ async def values() -> Answered:
 
 
 async def archived() -> dict[str, Answered]:
-    """Return what an archive of a short life has, by path."""
+    """Return the answers of an archive of a short life, by path."""
     with TemporaryDirectory() as folder:
         async with showing(archived=Path(folder)) as site:
             return {path.partition("?")[0]: await site.raw("GET", path) for path in OF_ARCHIVE}
@@ -178,7 +178,7 @@ async def moves() -> Answered:
 
 
 async def failing_probes() -> dict[str, Answered]:
-    """Return the answers of 503 that are no problem documents, by path."""
+    """Return the answers with status 503 that are no problem documents, by path."""
     async with open_site(names=NAMES) as site:
         site.clock.pass_(60)
         site.status.board.last_turn_mono = 0.0
@@ -225,7 +225,7 @@ async def problems() -> dict[str, Answered]:
 
 
 async def _crowded(site: Site, others: int, *lines: str) -> Answered:
-    """Return what the next client gets when `others` follow already."""
+    """Return the answer to the next client when `others` follow already."""
     async with anyio.create_task_group() as tasks:
         for _ in range(others):
             tasks.start_soon(site.raw, "GET", "/api/v2/changes?since=5003&wait=30", *lines)

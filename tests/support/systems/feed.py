@@ -54,7 +54,7 @@ def moving(key: str) -> Answer:
 
 
 def configured(folder: Path, peer: HttpPeer, names: Sequence[str], **options: float) -> Path:
-    """Return a configuration with one source and one bookmaker for each name, with those options."""
+    """Return a configuration with one source and one bookmaker for each name, with the given options."""
     lines = ["[server]", "drain_s = 0"]
     given = {"poll_interval_s": 0.1, "timeout_s": 0.5, "stale_after_s": 1.5, **options}
     for name in names:

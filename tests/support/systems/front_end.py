@@ -24,7 +24,7 @@ UNLIMITED = Limits(requests_per_s=1_000_000, burst=1_000_000)
 
 
 def front_end(*given: Any, **more: Any) -> Quart:
-    """Return the application as `create_app` makes it, without what belongs to a listener."""
+    """Return the application as `create_app` makes it, without the parts of a listener."""
     return create_app(*given, keep_fresh=lambda _client: None, refusals="/refused/", **more)
 
 
@@ -69,7 +69,7 @@ async def get(app: ASGIFramework, path: str, query: str = "", **headers: str) ->
 
 
 def asked() -> Callable[[], Awaitable[Any]]:
-    """Return what an application receives of a GET: no body, and no end of the connection."""
+    """Return a function that receives for a GET: no body, and no end of the connection."""
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> Any:

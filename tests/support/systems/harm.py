@@ -1,4 +1,4 @@
-"""What breaks a cluster of real processes: faults that are proven to have fired, and a trial of them."""
+"""Faults of a cluster of real processes, which are proven to have fired, and a trial of these faults."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Harm:
         self._save()
 
     def fire(self, name: str) -> None:
-        """Let something fail for a while, and count it if it has."""
+        """Let something fail for a while, and count the fault if it has fired."""
         self._history.fired[name] += self.faults[name]()
 
     def _time_s(self) -> float:
@@ -97,7 +97,7 @@ class Harm:
         return is_stopped
 
     def _kill(self, role: str) -> bool:
-        """Kill a process, and start it again once its sources are live at another, if it had any."""
+        """Kill a process, and start it again once its sources, if any, are live at another process."""
         name = self._any(role)
         running, killed_mono = self._machines.running[name], time.monotonic()
         cluster = running.get("/health").json()["cluster"]
@@ -143,7 +143,7 @@ class Harm:
         return was_more
 
     def _save(self) -> None:
-        """Have the server keep what `_set_back` goes back to, as if the last damage was a minute ago."""
+        """Have the server keep data for `_set_back`, as if the last damage was a minute ago."""
         self._machines.server.ask("DEL", PAUSE)
         self._saved_epoch = self._epoch()
         self._machines.server.save()
@@ -164,7 +164,7 @@ class Harm:
         return self._machines.server.value("HGET", BOARD, field)
 
     def _damage(self, command: str) -> bool:
-        """Lose a key that is there, or have another of its name."""
+        """Delete an existing key, or replace it by a key of another type."""
         key, server = f"{{oddsboard}}:{self._random.choice(DAMAGED)}", self._machines.server
         eventually(lambda: server.ask("EXISTS", key) == b":1", f"{key} is there", BACK_S)
         return self._damaged(lambda: (command, key) if command == "DEL" else (command, key, "text"))
@@ -174,7 +174,7 @@ class Harm:
         return self._damaged(lambda: ("XDEL", LOG, f"{self._board('version').decode()}-0"))
 
     def _damaged(self, command: Callable[[], tuple[str, ...]]) -> bool:
-        """Damage something, once it is there; the last time was a minute ago, for all the server knows."""
+        """Damage something, once it exists; for the server the last damage was a minute ago."""
         server = self._machines.server
         server.ask("DEL", PAUSE)
         former = {b"", self._epoch()}
@@ -191,7 +191,7 @@ class Harm:
         return is_full
 
     def _stall(self) -> bool:
-        """Have the server stand still again and again, as it does with a disk that is slow to sync."""
+        """Have the server stop again and again, as with a disk that is slow to sync."""
         server, until, stalls = self._machines.server, time.monotonic() + self._time_s(), 0
         while time.monotonic() < until or not stalls:
             server.send(signal.SIGSTOP)
@@ -202,9 +202,9 @@ class Harm:
 
 
 def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int]]:
-    """Run a cluster under random faults for so long, and until each has fired as often as the others.
+    """Run a cluster under random faults for `seconds`, and until each fault has fired equally often.
 
-    Return what clients saw, and how often the archive answered with each status.
+    Return the history of the clients, and how often the archive answered with each status.
     """
     random, history = Random(seed), History()
     with shared_server(next(iter(ENGINES)), folder) as server:
@@ -224,7 +224,7 @@ def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int
 
 
 def _has_done(answer: bytes) -> bool:
-    """Return whether a command has changed something, by its answer."""
+    """Return whether a command has changed something, judged by its answer."""
     return answer == b"+OK" or (answer.startswith(b":") and answer != b":0")
 
 

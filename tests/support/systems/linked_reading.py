@@ -1,4 +1,4 @@
-"""A board that links, to be read as it is at the time that a test sets."""
+"""A board that links, read at the time that a test sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.builders.fixtures import RULES, LinkedBoard
 
 
 class ReadableBoard(LinkedBoard):
-    """Where answers read; a test commits whatever is overdue before it asks."""
+    """The board for the answers; a test commits whatever is overdue before it asks."""
 
     @property
     def newest(self) -> Snapshot:
@@ -26,9 +26,9 @@ class ReadableBoard(LinkedBoard):
         raise AssertionError(f"{bookmaker} {entry} {why}")
 
     def is_valid(self, deadlines: Deadlines) -> bool:
-        """Return whether nothing of these is overdue at the time of the test."""
+        """Return whether none of `deadlines` has passed at the time of the test."""
         return not is_due(deadlines, RULES, self.now)
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these comes within so many seconds."""
+        """Return whether any of `deadlines` comes within `within_s`."""
         return is_due(deadlines, RULES, self.now, within_s)

@@ -1,6 +1,6 @@
 """A cluster of real processes over a real server, and clients that keep a history.
 
-What breaks it: `harm.py`. Each process reaches the server through a proxy of its own, which can be cut in
+The faults are in `harm.py`. Each process reaches the server through a proxy of its own, which can be cut in
 either direction, or slow.
 """
 
@@ -61,9 +61,9 @@ LATE_S = 0.5
 
 
 class Proxy:
-    """Passes bytes on to a server, unless it is cut there or back; `delay_s` is before each piece.
+    """Passes bytes on to a server, unless one direction is cut; `delay_s` is the delay of each piece.
 
-    With `tls` it is what clients of the server speak TLS with.
+    With `tls` the clients of the server speak TLS with the proxy.
     """
 
     def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
@@ -77,7 +77,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """End it, with its connections."""
+        """End the proxy, with its connections."""
         self._is_over = True
         self._listener.close()
 
@@ -113,8 +113,8 @@ class Proxy:
                         return
                     to.sendall(data)
 
-    def _passes(self, is_there: bool) -> bool:  # noqa: FBT001 - which of the two
-        """Wait as long as a piece is held up; return whether it may go on now."""
+    def _passes(self, is_there: bool) -> bool:  # noqa: FBT001 - the direction
+        """Wait as long as a piece is held up; return whether the piece may go on now."""
         time.sleep(self.delay_s)
         is_cut = self.is_cut_there if is_there else self.is_cut_back
         self.held += is_cut or self.delay_s > 0
@@ -124,7 +124,7 @@ class Proxy:
 
 
 def _received(source: socket.socket) -> bytes:
-    """Return what has come, and of TLS all that is decrypted already."""
+    """Return the bytes that have come; with TLS all bytes that are decrypted already."""
     data = source.recv(65_536)
     while isinstance(source, ssl.SSLSocket) and (left := source.pending()):
         data += source.recv(left)
@@ -133,11 +133,11 @@ def _received(source: socket.socket) -> bytes:
 
 @dataclass
 class History:
-    """What clients were answered: each tag with a digest of its bytes, and when each version was shown.
+    """The answers to clients: a digest of the bytes for each tag, and when each version was shown.
 
     `fired` counts faults, and answers of 503; `taken_over_s` is how long the sources of each collector that
-    was killed were not all live again at another. `followed` counts the changes of a client that asks
-    another machine each time, `matched` the lists that it had then, and that were served as well.
+    was killed were not all live at another collector. `followed` counts the changes of a client that asks
+    another machine each time, `matched` the resulting lists that were served as well.
     """
 
     violations: list[str] = field(default_factory=list)
@@ -155,7 +155,7 @@ class History:
     def note(
         self, machine: str, path: str, asked: float, answer: httpx2.Response, body: bytes, *, sent: str
     ) -> None:
-        """Take an answer to what was asked at that time (monotonic seconds), with its body as sent.
+        """Take an answer to a request sent at `asked` (monotonic seconds), with its body as sent.
 
         The client has `sent` the tag that it had: it must not get an older list.
         """
@@ -179,7 +179,7 @@ class History:
             self._check_age(where, path, epoch, version, asked)
 
     def take(self, moving: MovingClient) -> None:
-        """Take what a client has kept from changes: each list that was served as well is that one."""
+        """Take a client's lists from changes: each list that was also served must equal the served one."""
         self.followed += moving.followed
         self.violations += moving.wrong
         for cursor, body in moving.kept.items():
@@ -189,7 +189,7 @@ class History:
                     self.violations.append(f"{cursor}: another list was kept from changes")
 
     def has_all(self, moving: MovingClient) -> bool:
-        """Return whether answers were compared, and a client took changes to a list that was served."""
+        """Return whether answers were compared, and a client's changes led to a list that was served."""
         is_matched = any(self._served(cursor) is not None for cursor in list(moving.kept))
         return self.compared > 0 and moving.followed > 0 and is_matched
 
@@ -212,9 +212,9 @@ class History:
 
 
 class Machines:
-    """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas.
+    """Processes by name, each with its proxy; they share `server`, and `shown` are the replicas.
 
-    The process `archiving` has an archive, if any. All read these other `markets` than 1X2.
+    The process `archiving` has an archive, if any. All read the other `markets` besides 1X2.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class Machines:
             self._configs[name] = file
 
     def start_all(self) -> None:
-        """Start all processes at once, and wait until all show every bookmaker."""
+        """Start all processes together, and wait until all show every bookmaker."""
         with ThreadPoolExecutor() as pool:
             list(pool.map(self.start, self.roles))
         wait_back(self)
@@ -251,12 +251,12 @@ class Machines:
         self._ends[name] = end
 
     def kill(self, name: str) -> None:
-        """End a process at once."""
+        """Kill a process."""
         self.running.pop(name, None)
         self._ends.pop(name).close()
 
     def close(self) -> None:
-        """End all."""
+        """End all processes."""
         for name in list(self._ends):
             self.kill(name)
         for proxy in self.proxies.values():
@@ -265,11 +265,11 @@ class Machines:
 
 @contextlib.contextmanager
 def asked(machines: Machines, history: History, random: Random) -> Iterator[MovingClient]:
-    """Have clients ask any machine for anything within the block; return the one that keeps a list."""
+    """Have clients ask any machine for anything within the block; return the client that keeps a list."""
     is_over = threading.Event()
 
     def ask(own: Random) -> None:
-        tags: dict[tuple[str, str], str] = {}  # of the last answers
+        tags: dict[tuple[str, str], str] = {}  # the tags of the last answers
         with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=3.0) as client:
             while not is_over.is_set():
                 is_over.wait(0.02)
@@ -303,7 +303,7 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[Movi
 
 
 def compare(history: History, running: Service, random: Random) -> Counter[int]:
-    """Compare lists that were served with what the archive of a process has; return how it answered."""
+    """Compare served lists with the archive of a process; return the statuses of its answers."""
     served = [key for key in history.bodies if key[0].startswith(LIST) and key[1] == "identity"]
     answered = Counter[int]()
     with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=30.0) as client:

@@ -16,12 +16,12 @@ from tests.support.systems.process import Service
 
 LIST, CHANGES, STREAM = "/api/v2/odds", "/api/v2/changes", "/api/v2/stream"
 OK, GONE = 200, 410
-FOLLOWED_S = 0.3  # of a stream, before the next machine is asked
+FOLLOWED_S = 0.3  # for so long a stream is followed, before the next machine is asked
 Pick = Callable[[Random], Service | None]
 
 
 def digest(body: bytes) -> bytes:
-    """Return what stands for a body, of which an hour has too many to keep."""
+    """Return a digest of a body: an hour has too many bodies to keep them all."""
     return blake2b(body, digest_size=16).digest()
 
 
@@ -39,8 +39,8 @@ class _Id(msgspec.Struct):
 class MovingClient:
     """Asks any machine that `pick` returns, in a thread of its own.
 
-    `kept` has a digest of each list that it had, by its cursor; `followed` counts the changes that it has
-    taken. `wrong` has what broke the rules: no version goes back, no change is missing or comes twice.
+    `kept` has a digest of each list of the client, by its cursor; `followed` counts the changes that it has
+    taken. `wrong` has the broken rules: no version goes back, no change is missing or comes twice.
     """
 
     def __init__(self, pick: Pick, random: Random) -> None:
@@ -52,7 +52,7 @@ class MovingClient:
         self._entries: dict[str, bytes] = {}
 
     def run(self, is_over: Callable[[], bool]) -> None:
-        """Ask until it is over."""
+        """Ask until `is_over` is set."""
         with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=3.0) as client:
             while not is_over():
                 if (running := self._pick(self._random)) is None:
@@ -87,7 +87,7 @@ class MovingClient:
             self._cursor = ""
 
     def _stream(self, client: httpx2.Client, base: str) -> None:
-        """Follow a stream for a moment; what is cut off in the midst does not count."""
+        """Follow a stream for a moment; an event that is cut off in the middle does not count."""
         until, headers = time.monotonic() + FOLLOWED_S, {"Last-Event-ID": self._cursor}
         with client.stream(
             "GET", base + STREAM, headers=headers | {"Accept-Encoding": "identity"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def installed(folder: Path, name: str, source: str) -> dict[str, str]:
-    """Install the module `name`, whose KIND has that name, and return the environment that includes it."""
+    """Install the module `name`, whose KIND has this name, and return the environment that includes it."""
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "utf-8")

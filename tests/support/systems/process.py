@@ -78,11 +78,11 @@ class Service:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The address on which the service listens."""
         return "127.0.0.1", int(self.base.rpartition(":")[2])
 
     def events(self, name: str, **fields: object) -> list[dict[str, Any]]:
-        """Return the logged events of that name, with these fields."""
+        """Return the logged events with a name and with these fields."""
         wanted = {"event": name, **fields}.items()
         return [line for line in list(self.log) if wanted <= line.items()]
 
@@ -95,7 +95,7 @@ class Service:
         return httpx2.Client(base_url=self.base, headers=headers, trust_env=False, verify=NO_TLS)
 
     def wait_ready(self) -> None:
-        """Wait until it has odds to serve."""
+        """Wait until the service has odds to serve."""
         eventually(lambda: self.get("/health/ready").status_code == httpx2.codes.OK, "it is ready")
 
     def check(self, bookmaker: str) -> Any:
@@ -103,7 +103,7 @@ class Service:
         return self.get("/health").json()["checks"][bookmaker]
 
     def has(self, state: str, bookmaker: str) -> bool:
-        """Return whether the bookmaker is in that state."""
+        """Return whether a bookmaker is in a given state."""
         return bool(self.check(bookmaker)["state"] == state)
 
     def source(self, name: str) -> Any:
@@ -198,7 +198,7 @@ def free_port() -> int:
 def logging_to(
     folder: Path, output: Any, *, redirection: str = "", drain_s: float = 0.0
 ) -> Iterator[Service]:
-    """Run the service at level debug with that standard output, until it is ready."""
+    """Run the service at level debug with a given standard output, until the service is ready."""
     config = simulated(folder, drain_s=drain_s, matches=20, server='log_level = "debug"')
     bind = f"127.0.0.1:{free_port()}"
     shell = ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh"]
@@ -220,7 +220,7 @@ def _is_ready(running: Service) -> bool:
 
 @contextlib.contextmanager
 def small_pipe() -> Iterator[tuple[int, int]]:
-    """Return the ends of a pipe that takes little, to read from and to write to."""
+    """Return the ends of a pipe with a small buffer, to read from and to write to."""
     reading, writing = os.pipe()
     try:
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)

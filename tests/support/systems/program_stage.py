@@ -54,13 +54,13 @@ class Inbox(Mailbox[Scope, Document | Batch]):
         self._published = published
 
     def put_nowait(self, item: Document | Batch) -> None:
-        """Show the item, as far as it passes the gate."""
+        """Show the item, if it passes the gate."""
         assert isinstance(item, Batch)
         self._published.apply(run_now(admit(item, Bounds())).batch)
 
 
 class ProgramStage:
-    """The actor of a program, and everything around that."""
+    """The actor of a program, and everything around this actor."""
 
     def __init__(self, clock: Clock, random: Random, **options: Any) -> None:
         self.clock = clock
@@ -99,7 +99,7 @@ class ProgramStage:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that the program brings about."""
-        while not condition():  # noqa: ASYNC110 - of another process
+        while not condition():  # noqa: ASYNC110 - another process changes it
             await anyio.sleep(0.01)
 
     def actor(self) -> ProgramSourceActor:
@@ -130,7 +130,7 @@ async def staged(folder: Path, text: str, **options: Any) -> AsyncIterator[Progr
 
 
 def processes_with(text: str) -> list[str]:
-    """Return the command lines of all processes that have that text in them."""
+    """Return the command lines of all processes that contain a text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

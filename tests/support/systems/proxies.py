@@ -40,8 +40,8 @@ def nginx(
 ) -> Iterator[str]:
     """Run nginx with the shipped settings in front of `upstream`, and return its address.
 
-    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server. It has so
-    many `connections`, those at which it listens among them.
+    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server. At most
+    `connections` connections are allowed, including the sockets that listen.
     """
     port, shipped = free_port(), (SHIPPED / "nginx.conf").read_text("utf-8")
     for old, new in (
@@ -83,7 +83,7 @@ def varnish(upstream: str, folder: Path) -> Iterator[str]:
     )
     state.mkdir()
     command = [VARNISH, "-F", "-a", listen, "-f", str(settings), "-n", str(state), "-s", "malloc,32m"]
-    # Outside of a service of its own it may run as nobody else.
+    # Started outside a service of its own, Varnish cannot change its user.
     process = subprocess.Popen(
         [*command, "-j", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -21,7 +21,7 @@ OPTIONS = PolledOptions(kind="scripted", url="http://127.0.0.1:9", poll_interval
 
 
 class ScriptedPlan(Plan):
-    """A plan whose targets, waits, first delays and retries the test sets, and which are `catalogues`."""
+    """A plan whose targets, waits, first delays, retries and `catalogues` the test sets."""
 
     def __init__(self, scopes: Iterable[str]) -> None:
         super().__init__(OPTIONS, ())
@@ -119,5 +119,5 @@ class Stage:
                 self.schedule.failed(target, error, self.now)
 
     def due_s(self, scope: str) -> float:
-        """Return the seconds until that scope is requested."""
+        """Return the seconds until a scope is requested."""
         return self.schedule.due_s(Target(Scope(scope), ""), self.now)

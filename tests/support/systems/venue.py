@@ -1,4 +1,4 @@
-"""The service on one venue in memory, in virtual time: what it shows, counts and asks for."""
+"""The service on one venue in memory, in virtual time: its shown prices, its counts and its requests."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def counted(service: VirtualService, bookmaker: str) -> dict[str, int]:
 
 
 def times(web: Web, path: str, since: float = 0.0) -> list[float]:
-    """Return when a path that ends like that was asked for, after that second."""
+    """Return when a path with this ending was asked for, after a given second."""
     timed = zip(web.asked, web.requests, strict=True)
     return [at for at, request in timed if request.url.path.endswith(path) and at > since]
 

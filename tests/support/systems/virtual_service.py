@@ -84,10 +84,10 @@ key = "wide"
 
 
 class VirtualService:
-    """The service in virtual time: all but the sockets is real.
+    """The service in virtual time: all is real except the sockets.
 
     `webs` are the sites of polled sources, by source; streams connect to the `exchange`. `kills` are
-    crashes of bookmakers to come; `published` has every batch, `versions` what was shown then. `tasks` run
+    crashes of bookmakers to come; `published` has every batch, `versions` the versions. `tasks` run
     beside it.
     """
 
@@ -154,12 +154,12 @@ class VirtualService:
         return {name for name, book in self.snapshot.books.items() if book.is_serving}
 
     async def polls(self, name: str, count: int) -> None:
-        """Let time pass until a source has polled that many more times, and the last is answered."""
+        """Let time pass until a source has polled `count` more times, and the last poll is answered."""
         wanted = self.source(name).attempts.number + count
         await until(lambda: self.source(name).attempts.number >= wanted)
 
     async def confirmations(self, name: str, count: int) -> None:
-        """Let time pass until a source has confirmed its lists that many more times."""
+        """Let time pass until a source has confirmed its lists `count` more times."""
         wanted = self.source(name).confirmations.number + count
         await until(lambda: self.source(name).confirmations.number >= wanted)
 
@@ -176,7 +176,7 @@ class VirtualService:
         return await get(self.app, path, query, **headers)
 
     async def shown(self, name: str) -> list[Any]:
-        """Return the matches of a bookmaker as a client gets them; none with 503."""
+        """Return the matches of a bookmaker as a client gets them; none after 503."""
         answer = await self.get(ODDS, f"bookmaker={name}")
         assert answer.status in {200, 503}, answer
         matches: list[Any] = msgspec.json.decode(answer.body)["matches"] if answer.status == 200 else []
@@ -232,7 +232,7 @@ async def configured(
     config = folder / "oddsboard.toml"
     config.write_text(text, "utf-8")
     settings, clock = load(config, {}), VirtualClock(wall)
-    webs = dict.fromkeys(map(str, settings.sources), web or Web())  # those of other kinds ask none
+    webs = dict.fromkeys(map(str, settings.sources), web or Web())  # sources of other kinds ask no web
     with ExitStack() as stack:
         record = None if out is None else stack.enter_context(Recorder.open(out, settings, clock)).of
         service = VirtualService(
@@ -248,9 +248,9 @@ def simulated(folder: Path) -> AbstractAsyncContextManager[VirtualService]:
 
 
 class ScriptedService(VirtualService):
-    """Sources of a single bookmaker each, both of one name; `webs` are their sites.
+    """Sources with one bookmaker each, of the source's name; `webs` are the sites of the sources.
 
-    At first each site serves one match at the prices `SOME`. With `api_key` they are of The Odds API, else
+    At first each site serves one match at the prices `SOME`. With `api_key` they use The Odds API, else
     files of football_data.
     """
 
@@ -270,7 +270,7 @@ class ScriptedService(VirtualService):
         super().__init__(settings, webs=webs, random=random, tick_s=tick_s)
 
     async def polled(self, name: str, body: bytes) -> None:
-        """Serve that body from now on, and let time pass until it has been polled once."""
+        """Serve a body from now on, and let time pass until it has been polled once."""
         self.webs[name].answer = serving(body)
         await self.webs[name].reached()
         await settle()
@@ -296,13 +296,13 @@ def offered(
 
 
 async def pass_to(second: float) -> None:
-    """Let time pass up to that second, until nothing is under way."""
+    """Let time pass up to a given second, until nothing is under way."""
     await anyio.sleep(second - anyio.current_time())
     await settle()
 
 
 async def until(what: Callable[[], object], step_s: float = 0.1) -> float:
-    """Let time pass in steps of that length until `what` holds, for 1000 s at most; return that moment."""
+    """Let time pass in equal steps until `what` holds, for 1000 s at most; return that moment."""
     with anyio.fail_after(1000.0):
         while not what():
             await pass_to(round(anyio.current_time() + step_s, 1))

@@ -27,7 +27,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._virtual_now
 
     def jump(self, seconds: float) -> None:
-        """Let that much time pass at once."""
+        """Let the given time pass in one step."""
         self._virtual_now += seconds
 
     def is_idle(self) -> bool:
@@ -41,7 +41,7 @@ class _JumpingSelector(selectors.SelectSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> Any:
-        if timeout == 0:  # others can run; what comes from outside is looked at when none can
+        if timeout == 0:  # other tasks can run; input from outside is read when no task can run
             return []
         events = super().select(0)
         if not events and timeout is None:
@@ -97,12 +97,12 @@ async def settle() -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     await asyncio.sleep(0)
-    while not loop.is_idle():  # noqa: ASYNC110 - the loop itself is what is watched
+    while not loop.is_idle():  # noqa: ASYNC110 - the loop itself is watched
         await asyncio.sleep(0)
 
 
 def jump(seconds: float) -> None:
-    """Let that much time pass at once, as while the process is stopped."""
+    """Let the given time pass in one step, as while the process is stopped."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     loop.jump(seconds)
