@@ -30,7 +30,7 @@ from tests.support.time.waiting import eventually, let_pass
 
 START_S, QUIET_S, WHOLE_S, FIRES_S, ENDS_S = 120.0, 45.0, 600.0, 120.0, 300.0
 LOST = 2_500
-"""Changes of entries that are more than may wait for the archive."""
+"""Changes of entries, more than the archive lets wait."""
 RECEIVER = ("/alerts", "/api")
 """A receiver of alerts, and a source that an alert is about."""
 PATHS = ("/feed", "/other", "/api", "/faulty")

@@ -207,7 +207,7 @@ def _sheet(keys: list[str], names: Iterator[tuple[str, str]], number: int) -> by
 
 
 def ask_for_ever(base: str, stopped: threading.Event) -> None:
-    """Act as clients: with an old cursor, on the stream, one that leaves at once, one that never reads."""
+    """Act as clients: with an old cursor, on the stream, leaving immediately, and never reading."""
     others = [
         threading.Thread(target=of, args=(base, stopped), daemon=True) for of in (_follow, _never_read)
     ]

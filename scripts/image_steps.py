@@ -117,7 +117,7 @@ def _copy(stage: Stage, stages: Mapping[str, Stage], words: list[str]) -> None:
 
 
 def _run(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """Run a command and return what it printed. Raises: CalledProcessError."""
+    """Run a command and return its output. Raises: CalledProcessError."""
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     return done.stdout.strip()
 

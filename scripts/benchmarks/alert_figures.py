@@ -59,7 +59,7 @@ KINDS = (
 
 
 class WorkedLoop(asyncio.SelectorEventLoop):
-    """A loop whose time is that of the processor, and jumps to the next timer when nothing can run."""
+    """A loop whose time is the processor's time, and jumps to the next timer when nothing can run."""
 
     def __init__(self) -> None:
         self.skipped_s = 0.0
@@ -214,7 +214,7 @@ async def _offered(delivery: Delivery, name_chars: int, sizes: list[int]) -> Non
 
 
 def _alert(number: int, name_chars: int) -> Alert:
-    """Return an alert of a commit of its own, with names of so many characters."""
+    """Return an alert of a commit of its own, with names of `name_chars` characters."""
     home, away, league = (f"{kind} {number} ".ljust(name_chars, "x") for kind in ("Home", "Away", "League"))
     details: dict[str, str | float] = {"home": home, "away": away, "league": league, "kick_off": 1.9e9}
     details |= {"market": "1x2", "outcome": "1", "bookmaker": "Book", "odds": 2.6, "before": 2.4}

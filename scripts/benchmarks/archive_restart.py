@@ -24,7 +24,7 @@ from tests.support.time.waiting import eventually
 SCALE = ROOT / "scripts" / "benchmarks" / "scale.toml"
 PATIENCE_S = 600.0
 FULL = 900
-"""Entries of each bookmaker on a full board: all but those of matches in play or over."""
+"""Entries of each bookmaker on a full board: all entries except those of matches in play or over."""
 CHANGES = 1_400
 """Updates a second of all sources, of which 1,000 change an entry."""
 LIST = "/api/v2/odds"

@@ -36,7 +36,7 @@ class Figure(Struct, frozen=True):
 
 
 Figures = dict[tuple[str, int, str, int, str], Figure]
-"""By names of table, row and column; numbers distinguish tables and rows of the same name."""
+"""Figures by names of table, row and column; numbers distinguish tables and rows of the same name."""
 
 
 class Part(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The results of a run, printed as Markdown at once."""
+"""The results of a run, printed as Markdown immediately."""
 
 from __future__ import annotations
 

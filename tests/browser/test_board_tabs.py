@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
 THEN = ["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"]
 TABS = 7
-"""One more than the connections that a browser opens to a host over HTTP/1.1."""
+"""The number of boards: one more than a browser's connections to a host over HTTP/1.1."""
 SET_HIDDEN = """(isHidden) => {
     Object.defineProperty(document, "hidden", { get: () => isHidden, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));

@@ -20,7 +20,7 @@ DEPLOY = ROOT / "config" / "deploy"
 OWN = DEPLOY / "oddsboard.toml"
 CONTAINERFILE = (DEPLOY / "Containerfile").read_text("utf-8")
 STOPPING_S = 5
-"""Seconds that an end takes besides `drain_s`."""
+"""Seconds that the end of the service takes besides `drain_s`."""
 ENDPOINTS_S = 5
 """Seconds that a cluster takes at most until no proxy sends new clients to a pod that is not ready."""
 

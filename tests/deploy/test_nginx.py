@@ -318,7 +318,7 @@ def _has_asked(peer: HttpPeer, count: int) -> bool:
 
 
 def test_a_client_for_which_it_has_no_connection_is_refused(tmp_path: Path) -> None:
-    """Of eleven clients that need two connections each, the last finds only one: a problem document."""
+    """One of eleven clients that need two connections each finds only one, and gets a problem document."""
     is_over = threading.Event()
     with http_peer() as peer, ExitStack() as opened:
         peer.otherwise = hang(is_over)

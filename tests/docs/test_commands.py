@@ -56,7 +56,7 @@ ASKING = (
     ".venv/bin/oddsboard surebets ",
     ".venv/bin/oddsboard get ",
 )
-"""Commands that ask the running service; ID is that of a fixture."""
+"""Commands that ask the running service; ID stands for the id of a fixture."""
 
 EXACT = ".venv/bin/oddsboard check-config "
 """Commands of which each line and number is compared: nothing in them changes by itself."""

@@ -28,7 +28,7 @@ TRUE, FALSE = (1.9, 3.4, 4.2), (2.5, 3.3, 2.9)
 GOOD_LIST, BAD_LIST = sheet("B365", TRUE), sheet("B365", FALSE, FALSE)
 HTML = b"<!DOCTYPE html><html><body>Down for maintenance, B365H 2.5</body></html>"
 TIMES = {"poll_interval_s": 0.25, "timeout_s": 5.0, "stale_after_s": 15.0}
-"""So long that what happens can be seen on a busy machine."""
+"""These times are long, so that each step can be seen on a busy machine."""
 # How the source fails, and a text that its error then contains.
 FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
     "drops the connection": (lambda _: drop, "disconnected"),
@@ -125,7 +125,7 @@ ASKED = ("/api/v2/odds", "/api/odds", "/api/v2/odds?bookmaker=only", "/health/re
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="no clock of this system counts sleep")
 def test_the_first_answers_after_a_sleep_of_the_machine_have_no_old_prices(tmp_path: Path) -> None:
-    """Requests that waited meanwhile are 503, and the file is requested at once (C13)."""
+    """Requests that waited meanwhile are 503, and the file is requested immediately (C13)."""
     release, clocks = threading.Event(), MovedClocks(tmp_path / "clocks")
 
     def held(connection: socket.socket, asked: Asked) -> None:

@@ -19,7 +19,7 @@ LIST = "/api/v2/odds"
 ALMOST_ALL = 0.95
 """Share of the requests of a normal client that are answered on a machine that is busy with other tests."""
 SPARE = 3
-"""Descriptors that may be open beside those at the beginning: of requests that just come."""
+"""Descriptors that may be open besides the first ones, for requests that have just come."""
 
 
 def test_g1_slow_heads_are_cut(tmp_path: Path, figure: Figure) -> None:

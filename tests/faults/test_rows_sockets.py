@@ -21,7 +21,7 @@ Figure = Callable[[str], None]
 QUIET = pytest.mark.usefixtures("logs_like_a_service")
 INSIDE = ("hunter2", "RuntimeError", "secret", ".py", "Traceback", "quart")
 CUTS = (1_000_000, 1_460, 97)
-"""Bytes that are sent at a time."""
+"""Sizes in bytes of the pieces that are sent."""
 HIDDEN = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 SMUGGLING = {
     "both lengths": b"Content-Length: 44\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -24,7 +24,7 @@ Figure = Callable[[str], None]
 
 
 async def test_a16_the_retries_of_200_sources_are_spread(figure: Figure) -> None:
-    """After an outage that hits all at once, few come back in the same tenth of a second."""
+    """After an outage that hits all sources, only few come back in the same tenth of a second."""
     random, outage_s = Random(1), 600.0
     returns = list[float]()
     for _ in range(200):

@@ -37,7 +37,7 @@ Clubs = dict[str, list[list[str]]]
 class Game(Struct, frozen=True):
     """A match: the spellings of both teams, and the label of its league without the country.
 
-    `mark` is formatted with each name; `is_told_by_league` if only the label tells it from the other match.
+    `mark` is formatted with each name; `is_told_by_league` if only the label distinguishes the match.
     """
 
     country: str

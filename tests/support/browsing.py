@@ -13,7 +13,7 @@ from tests.support.systems.feed import Fixture
 OpenContext = Callable[..., BrowserContext]
 
 OWN_STREAM = "delete window.SharedWorker;"
-"""A page then has a stream of its own, as where a browser has no such workers: a test can reach it."""
+"""With this script a page has a stream of its own, as without shared workers, and a test can reach it."""
 CATCH_THE_SOURCE = f"""
 {OWN_STREAM}
 window.EventSource = class extends EventSource {{
@@ -27,7 +27,7 @@ NO_STREAM = f"""
 {OWN_STREAM}
 window.EventSource = class {{ addEventListener() {{}} close() {{}} }};
 """
-"""A page then keeps the list that a test changed: no stream replaces it."""
+"""With this script a page keeps the list that a test changed: no stream replaces the list."""
 
 
 DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))

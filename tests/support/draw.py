@@ -30,9 +30,9 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "web/endpoints/operators": ("tests/web/endpoints",),
     "web/static": ("tests/browser",),
 }
-"""Folders whose tests are not in the folder of the same name under `tests`, with where they are.
+"""Folders whose tests are not in the folder of the same name under `tests`, and where their tests are.
 
-Nearly all tests use what is in `tests/support`: those that take long are left to the day.
+Nearly all tests use `tests/support`: for this folder the day alone draws long tests.
 """
 
 

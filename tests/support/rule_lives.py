@@ -153,7 +153,7 @@ class Life:
         self._told: list[Alert] = []
         self._rules: dict[str, Json] = {}
         self._begun: dict[str, tuple[int, Frame]] = {}
-        """The place of the frame at which each rule began, and what HTTP served then."""
+        """The place of the frame at which each rule began, and the answers of HTTP at that moment."""
         self._expected: list[Told] = []
 
     def run(self) -> None:

@@ -45,7 +45,7 @@ NOISE = 0.02  # how far the chances of a bookmaker are from the true ones
 QUIET = 0.004  # the noise in lives with exchanged prices, which more noise would hide
 TELLING = 0.1  # the least difference between home and away if their prices are exchanged
 FILLERS = 24
-"""Matches of the bookmaker whose list may lose nearly all: a suspect list has lost more than 20."""
+"""Matches of the bookmaker whose list may lose nearly all; a list that lost more than 20 is suspect."""
 
 TERMS = FixtureSettings(
     roster_of(
@@ -336,7 +336,7 @@ class Life:
 
 
 def _by_hand(name: str) -> Overrides:
-    """Return a decision for each bookmaker that its match and that of this one are one, by their ids."""
+    """Return a decision by ids for each bookmaker: its match is the match of the given bookmaker."""
     keys = {other: EventKey(SourceName(other), SourceMatchId("match")) for other in NAMES}
     others = [key for other, key in keys.items() if other != name]
     return Overrides(must=tuple(Pair(keys[name], key) for key in others) if name else ())

@@ -35,7 +35,7 @@ class News(Struct, frozen=True):
 
 
 class _Client:
-    """A client: its socket, what it has received of an answer, and the version that it has."""
+    """A client: its socket, the received part of an answer, and the version that it has."""
 
     def __init__(self, address: tuple[str, int], number: int, cursor: bytes) -> None:
         self.peer = address

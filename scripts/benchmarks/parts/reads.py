@@ -2,7 +2,7 @@
 
 The service runs as shipped, with a local file as its one source. The peers have the same data and send the
 same shape, each written as its users would write it: some hold their bytes, others serialise at each
-request. The bare application and nginx send the very same bytes. All run at once and are measured in turn,
+request. The bare application and nginx send the very same bytes. All run together and are measured in turn,
 so that a drift of the machine affects all alike.
 """
 

@@ -19,12 +19,12 @@ BOUNDARIES = (
     *("day written", "day begun", "sealed file written", "digest renamed", "sealed file renamed"),
     *("before unlink", "after unlink", "before ending", "after ending", "ending taken"),
 )
-"""All that the archive tells of."""
+"""All boundaries that the archive reports."""
 FULL_DISK, LOST, STOP, INSTANT = "full disk", "lost", "stop", "killed at any instant"
 MAX_LIVES = 12
 OF_SQLITE = (SQLITE_WRITE, SQLITE_SYNC) if reaches_sqlite() else ()
 FAILS = (*OWN, *OF_SQLITE)
-"""What of the disk fails with an error of input and output."""
+"""Calls of the disk that fail with an input/output error."""
 FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP, INSTANT, *FAILS)
 CALL, TORN = "killed at a system call", "killed in a write"
 CALL_AT_MIDNIGHT, TORN_AT_MIDNIGHT = (
@@ -34,7 +34,7 @@ CALL_AT_MIDNIGHT, TORN_AT_MIDNIGHT = (
 READS, READS_AT_START = "reads fail", "reads fail from the start"
 ANY_CALLS = "calls of any kind fail"
 CALLS = (CALL, TORN, CALL_AT_MIDNIGHT, READS, READS_AT_START, TORN_AT_MIDNIGHT, ANY_CALLS)
-"""What the library of `disk_faults.py` does below SQLite; nothing is lost or damaged by it."""
+"""Faults that the library of `disk_faults.py` makes below SQLite; they lose and damage nothing."""
 OF_MIDNIGHT = {CALL_AT_MIDNIGHT, TORN_AT_MIDNIGHT}
 DAMAGES = ("empty", "cut", "flipped", "other format")
 

@@ -37,7 +37,7 @@ _OPEN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
 _WRITE = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
 _SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
 _kept: list[Any] = []
-"""What C code calls must not be freed."""
+"""Objects that C code calls, and that Python must not free."""
 
 
 def reaches_sqlite() -> bool:

@@ -10,7 +10,7 @@ from tests.support.builders.betfair import AWAY, HOME, Json, definition, market,
 EVENT = "34000001"
 LINES = (-0.75, -0.5, -0.25, 0.0, 0.25)
 ODDS: Mapping[float, tuple[float, float]] = {-0.5: (2.1, 1.85), 0.0: (1.6, 2.6), 0.25: (1.45, 3.0)}
-"""What each line offers home and away: 1X2 prices are no part of it."""
+"""The offer of each line to home and away; 1X2 prices are no part of it."""
 
 
 def handicap_definition(lines: Iterable[float] = LINES, **changes: Any) -> Json:

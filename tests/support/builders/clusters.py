@@ -42,7 +42,7 @@ name = "Cedar"
 source = "cedar"
 key = "wide"
 """
-"""One source more."""
+"""The configuration of one more source."""
 
 
 def two_sources(

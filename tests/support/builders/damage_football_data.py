@@ -41,11 +41,11 @@ LINE_ENDS = ("\r\n", "\n", "\r")
 Place = tuple[str, str, int | None, str]
 """Home, away, start (Unix seconds) and the name of a price column, such as B365H.
 
-Of a handicap the name has the line behind it, as in B365AHH -0.25.
+The name of a handicap ends with its line, as in B365AHH -0.25.
 """
 
 Damage = Callable[[Random, list[str], int], None]
-"""A function that damages the line at that index in place."""
+"""A function that damages the line at a given index in place."""
 
 
 class Recorded(NamedTuple):

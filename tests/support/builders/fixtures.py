@@ -130,7 +130,7 @@ class LinkedBoard:
         self.linker = EqualNames() if linker is None else linker
         self.linking = Linking(self.linker, terms.roster)
         self.links: list[Links] = []
-        """What is to be published."""
+        """The links that are not published yet."""
         self.snapshot = first_snapshot(1000, terms)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []

@@ -24,7 +24,7 @@ from tests.support.oracles.stake_cases import terms
 Numbers: TypeAlias = NDArray[np.float64]
 SCORES = [*product(range(13), repeat=2)]
 NARROWED = 90
-"""Times that a range is cut to two thirds, down to what a float can hold."""
+"""How often a range is cut to two thirds, until a float cannot hold a smaller range."""
 _DIFFERENCES: dict[str, Callable[[int, int, float], float]] = {
     "over": lambda home, away, line: home + away - line,
     "under": lambda home, away, line: line - home - away,

@@ -64,7 +64,7 @@ def terms(leg: StakedLeg) -> tuple[Fraction, Fraction]:
 
 
 def ways(outcomes: int, steps: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to divide so many steps."""
+    """Yield every way to divide `steps` steps."""
     if outcomes == 1:
         yield (steps,)
         return

@@ -41,7 +41,7 @@ ELSEWHERE = (
     "javascript:alert(1)",
     "",
 )
-"""Where a redirect must not be followed to: `other` is the port of another server, `port` its own."""
+"""Addresses to which a redirect must not be followed: `other` is another server's port, `port` its own."""
 
 ENDLESS: Mapping[str, tuple[bytes, bytes]] = {
     "announced": (HEAD.replace(b"60000", b"%d" % TOTAL), bytes(65_536)),
@@ -55,7 +55,7 @@ ENDLESS: Mapping[str, tuple[bytes, bytes]] = {
     "headers": (b"HTTP/1.1 200 OK\r\n", b"X-Filler: %b\r\n" % (b"x" * 60_000)),
     "one header": (b"HTTP/1.1 200 OK\r\nX-Filler: ", b"x" * 65_536),
 }
-"""Answers of 100 MB: how each begins, and what follows again and again."""
+"""Answers of 100 MB: the beginning of each, and the part that follows again and again."""
 
 
 class Pourer:

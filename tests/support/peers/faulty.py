@@ -19,7 +19,7 @@ PASSING = ("refused", "503", "404", "html", "silent", "slow", "old")
 """Moods of the network that last until they are ended."""
 NEVER_CACHED = ("/api/v2/stream", "/api/v2/changes")
 CUTS = ("reset", "ended", "torn")
-"""How all open answers may be cut."""
+"""The ways in which all open answers may be cut."""
 PAGE = b"<!doctype html><title>Gateway</title>"
 
 
@@ -148,7 +148,7 @@ class _Body(httpx2.AsyncByteStream):
             yield data
 
     async def aclose(self) -> None:
-        """Leave the answer."""
+        """End the answer, as a client that leaves."""
         self._scope.cancel()
         self._receive.close()
 

@@ -130,7 +130,7 @@ class FiveDollarFootball:
         self.refused = 0
         self.asked: list[str] = []
         self.changes: list[Callable[[], None]] = []
-        """What happens after the next first pages that have a second one."""
+        """Changes that happen after the next first pages of lists with a second page."""
 
     def add(
         self,

@@ -72,7 +72,7 @@ READERS: Mapping[str, Callable[[Post], Any]] = {
     "discord": discord,
     "home_assistant": home_assistant,
 }
-"""Those that show text."""
+"""Receivers that show text."""
 
 
 def _json(post: Post) -> Any:

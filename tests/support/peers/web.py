@@ -22,7 +22,7 @@ from actors.transports.polling import FetchLimits, PollingTransport
 from tests.support.peers.plain_http import NO_TLS
 
 DATE = "Thu, 28 May 2026 20:20:00 GMT"
-"""The clock of every site stands still, at the time of the prices that it has: none lags."""
+"""The clock of every site stands still, at the time of the site's prices, so that no price is late."""
 
 Answer = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 

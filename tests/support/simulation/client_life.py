@@ -61,7 +61,7 @@ CALLS: dict[str, tuple[c.ListCall[Any, Any], bool]] = {
     "fixtures of a league": (c.fixtures(league=LEAGUES[0]), True),
     "surebets": (c.surebets(), True),
 }
-"""The followed lists, and whether by the stream."""
+"""The followed lists, and whether the stream or polls are used."""
 
 
 class Life:
@@ -345,7 +345,7 @@ class World:
 
 
 class Lived(NamedTuple):
-    """What happened to the network and the service, what the boards said, and the rule that was broken."""
+    """The events of network and service, the answers of the boards, and the rule that was broken."""
 
     faults: Counter[str]
     events: Counter[str]

@@ -71,17 +71,17 @@ PATHS = (
 ONE = "/api/v2/fixtures/"
 ARCHIVING = "t"
 CHECKED = "r"
-"""Whose boards are checked by simple code; all bodies are compared with those of the others."""
+"""The machine whose boards simple code checks; all bodies are compared between machines."""
 CHECKPOINT_RECORDS = 12
-"""So few that the log goes back some seconds alone."""
+"""A low number, so that the log goes back only a few seconds."""
 LIFE_S = 60.0
 CALM_S = 20.0  # without faults, at the end: everything must be back
 READ_S = 0.2
 MARGIN_S = 0.1
-"""For an answer that was begun when its price still held."""
+"""Time for an answer that was begun while its price still held."""
 UNAVAILABLE = 503
 SLICED = 0.2
-"""Of the moments at which a computation may let others run, it does so at this share."""
+"""The share of the possible moments at which a computation lets others run."""
 
 
 @dataclass
@@ -93,11 +93,11 @@ class Life:
     checked: int = 0
     answers: int = 0
     archived: int = 0
-    """Lists that the archive has as well; `filled` counts restarts after which it has what it missed."""
+    """Lists that the archive has as well; `filled` counts restarts after which it has the missed lists."""
     filled: int = 0
     gaps: Counter[str] = field(default_factory=Counter)
     surebets: int = 0
-    """Surebets that were shown; `of_markets` are those of other markets. Of boards: `FollowedBoards`."""
+    """Surebets that were shown; `of_markets` are those of other markets. For boards: `FollowedBoards`."""
     of_markets: int = 0
     followed: int = 0
     sides: int = 0

@@ -32,9 +32,9 @@ STEPS = 25
 TICK_S = 60.0
 """Longer than in production: idle turns of the aggregator would be half of the work."""
 SHORTEST_S = 600.0
-"""A match is in play for at least so long, also one that is abandoned."""
+"""A match is in play for at least this time, even an abandoned match."""
 TOLD_S = 200.0
-"""By then a match that has begun early is known to be in play, if answers come."""
+"""By then the source knows that a match that began early is in play, if answers come."""
 FAULTS: tuple[Answer, ...] = (
     *(serving(b"<html>"), serving(b'{"success": 0}'), serving(b"", 500)),
     *(dropping, refusing),

@@ -23,7 +23,7 @@ from tests.support.systems.front_end import asgi_scope, asked, get
 
 PATHS = {ViewKind.FIXTURES: "/api/v2/fixtures", ViewKind.SUREBETS: "/api/v2/surebets"}
 REMEMBERED = 12
-"""Versions of a view that changes are asked for since."""
+"""The number of remembered versions of a view since which changes are asked for."""
 
 Shown = dict[str, bytes]
 Asked = tuple[str, str]

@@ -35,10 +35,10 @@ SCOPES = {
     Scope("event"): (Kind.BTTS,),
     Scope("odds"): (Kind.ONE_X_TWO, Kind.OVER_UNDER),
 }
-"""The lists of a bookmaker, and the kinds of market that each was asked for."""
+"""The lists of a bookmaker, and the kinds of market for which each list was asked."""
 MATCHES = 5
 MANY = 45
-"""Matches of a list that may be doubted."""
+"""The number of matches in a list that may be doubted."""
 
 
 class MarketLife:

@@ -33,19 +33,19 @@ CLUBS = (
     ("Burnley", "Millwall"),
 )
 SOON = 2
-"""Which of the matches begins during the life, by the clocks of some machines."""
+"""The number of the match that begins during the life, by the clocks of some machines."""
 SIDE = 3
-"""Which of them is without 1X2 prices now and then."""
+"""The number of the match that is without 1X2 prices now and then."""
 OTHERS = tuple(
     map(parsed, ("over_under:2.5", "over_under:3.5", "asian_handicap:-0.5", "asian_handicap:0", "btts"))
 )
 KINDS = (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS)
 TICKS_S = {SourceName("alder"): 0.5, SourceName("birch"): 4.0, SourceName("cedar"): 1.0}
-"""How often each source is read."""
+"""The interval in which each source is read."""
 STALE_S, MAX_AGE_S = 10.0, 3.0
-"""The second is shorter than one of the intervals, so that surebets end by age alone."""
+"""`MAX_AGE_S` is shorter than one of the intervals, so that surebets end by age alone."""
 AWAY_S, AWAY = 6.0, 0.02
-"""How long a source fails at most, and how often, for each reading."""
+"""The longest time for which a source fails, and the chance of it at each reading."""
 FAIR = (2.6, 3.3, 2.8)
 LABEL = "England - Premier League"  # the label has its country, so that links are sure
 SCOPE = Scope("market")

@@ -26,9 +26,9 @@ from actors.source_api.plan import Target, every
 from tests.support.systems import site
 
 SIZES = {Scope("a"): 42, Scope("b"): 7}
-"""Matches that each scope of the polled source lists; only the larger can lose enough to be doubted."""
+"""Matches in each scope of the polled source; only the larger scope can lose enough to be doubted."""
 TICKED, AGAIN = Scope("ticked"), Scope("again")
-"""What the two ticking sources list."""
+"""The scopes of the two ticking sources."""
 TICK_S = 120.0
 DOGWOOD = BookmakerId("dogwood")
 NAMES = {**site.NAMES, DOGWOOD: "Dogwood"}

@@ -27,7 +27,7 @@ V2, V1, CHANGES = "/api/v2/odds", "/api/odds", "/api/v2/changes"
 VIEWS = [(path, name) for path in (V2, V1) for name in (None, *NAMES)]
 
 FOREIGN = 0.2
-"""The share of times at which changes are asked for with another epoch as well."""
+"""The share of the requests for changes that also use another epoch."""
 
 View = tuple[str, BookmakerId | None]
 

@@ -27,9 +27,9 @@ from tests.support.time.virtual import VirtualLoop, jump, settle
 HOUR_S = 3600.0
 STEP_S = 240.0
 CALM_S = 2400.0
-"""Without faults everything must be back after that time: the longest quarantine twice, and some polls."""
+"""The time in which all must be back without faults: twice the longest quarantine, and some polls."""
 APART_S = 61.0
-"""Between crashes of the aggregator that no batch explains: the fourth in a minute ends the process."""
+"""Time between crashes of the aggregator without a bad batch: the fourth in a minute ends the process."""
 ALL_VIEWS_EVERY = 50
 VIEWS = [(path, name) for path in (V2, V1) for name in (None, *NAMES)]
 BAD_LINKS = (
@@ -236,7 +236,7 @@ ACTIONS: Mapping[Callable[[World], str | None], int] = {
     _hold_linker: 2,
     _change_links: 2,
 }
-"""What may happen, and how often."""
+"""The possible events, and how often each happens."""
 
 
 @contextmanager

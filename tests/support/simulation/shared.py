@@ -44,12 +44,12 @@ class Data:
     beats: dict[CollectorId, int] = field(default_factory=dict)
     polls: dict[SourceName, bytes] = field(default_factory=dict)
     kept: str = "none"
-    """What there is of the polls of before this epoch: none, kept or lost."""
+    """The state of the polls before this epoch: none, kept or lost."""
     acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
     checkpoint: tuple[Position, bytes] | None = None
     before: tuple[Position, bytes] | None = None
     damage: str = ""
-    """What is not as the last script left it; `reason` is why the epoch before ended."""
+    """The damage since the last script; `reason` is why the previous epoch ended."""
     reason: str = ""
 
 
@@ -238,14 +238,14 @@ class ModelStore:
         self._epoch = ""
 
     async def join(self, unix_ms: int, damage: str = "") -> str:
-        """As of `Store`."""
+        """Do the same as `Store.join`."""
         self._run, damaged = self._server.run, self._epoch if damage else ""
         self._epoch = await self._asked(lambda: self._server.join(self._seen, unix_ms, damaged, damage))
         self._seen.is_new = False
         return self._epoch
 
     async def look(self) -> Look:
-        """As of `Store`."""
+        """Do the same as `Store.look`."""
         look = await self._done(self._server.look)
         self._seen.note(look.head.version, look.round)
         return look
@@ -253,25 +253,25 @@ class ModelStore:
     async def beat(
         self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes], acked: int = 0
     ) -> bool:
-        """As of `Store`."""
+        """Do the same as `Store.beat`."""
         return await self._done(lambda: self._server.beat(collector, answered, polls, acked))
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
-        """As of `Store`."""
+        """Do the same as `Store.acquire`."""
         return await self._done(lambda: self._server.acquire(collector, source))
 
     async def commit(self, commit: Commit) -> Position | None:
-        """As of `Store`."""
+        """Do the same as `Store.commit`."""
         at = await self._done(lambda: self._server.commit(commit))
         self._seen.note(0 if at is None else at.version)
         return at
 
     async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
-        """As of `Store`."""
+        """Do the same as `Store.depose`."""
         return await self._done(lambda: self._server.depose(collector, beat, data))
 
     async def restore(self, *, is_before: bool = False) -> Restored:
-        """As of `Store`."""
+        """Do the same as `Store.restore`."""
 
         def restore() -> Restored:
             data = self._server.data
@@ -282,11 +282,11 @@ class ModelStore:
         return found
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
-        """As of `Store`."""
+        """Do the same as `Store.checkpoint`."""
         await self._done(lambda: self._server.keep(at, state, trim))
 
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
-        """As of `Store`."""
+        """Do the same as `Store.tail`."""
         if not await self._asked(lambda: self._newer(after)):
             with anyio.move_on_after(wait_s):
                 await self._server.appended.wait()
@@ -296,7 +296,7 @@ class ModelStore:
         return records
 
     async def close(self) -> None:
-        """As of `Store`."""
+        """Do the same as `Store.close`."""
         self._run = None
 
     def _newer(self, after: Position) -> list[Logged]:

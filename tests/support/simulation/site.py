@@ -66,7 +66,7 @@ class Site:
             for scope in SIZES
         }
         self.tainted: set[int] = set()
-        """Lists that an actor worked on when it was killed: at the second time it sets them aside."""
+        """Lists that an actor worked on when it was killed: the second time the actor sets them aside."""
         self.on_crash: Callable[[], None] = lambda: None
         self._names = names
         self._serial = 0

@@ -11,7 +11,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 
 Leg = tuple[str, float]
-"""An entry and a price of it."""
+"""An entry and a price of this entry."""
 
 
 class Boards:

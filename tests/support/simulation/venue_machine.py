@@ -62,7 +62,7 @@ TICK_S = 60.0
 """Longer than in production: idle turns of the aggregator would be most of the work."""
 EPS_S = 0.01
 CALM_S = 1000.0
-"""In that time everything is asked for again: the longest pause, and a list."""
+"""The time in which everything is asked for again: the longest pause, and a list."""
 
 
 class Failing:

@@ -51,7 +51,7 @@ TICK_S = 60.0
 """Longer than in production: idle turns of the aggregator are most of a day's work."""
 RULES = BoardRules(max_matches=120)
 ROOMY = 70
-"""Matches of a bookmaker that has not invented any."""
+"""The most matches of a bookmaker without invented matches."""
 KEPT_LINES = 60
 
 

@@ -23,7 +23,7 @@ def count(*_):
 signal.signal(signal.SIGUSR1, count)
 main(sys.argv[1:])
 """
-"""The service, and what tells the number of its tasks at a signal."""
+"""A program that runs the service, and reports the number of its tasks at a signal."""
 
 
 @contextlib.contextmanager

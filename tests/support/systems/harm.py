@@ -23,10 +23,10 @@ ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA, "s": REPLICA, "t": REPLICA}
 ARCHIVING = "t"
 LOG, PAUSE = "{oddsboard}:log", "{oddsboard}:pause"
 SLOW = "data set back meanwhile"
-"""The fault for which all processes are started anew."""
+"""The fault after which all processes are started anew."""
 DAMAGED = ("log", "leases", "tokens", "beats", "acks")
 STALLED_S = 0.02, 0.3
-"""How long the server waits for its disk each time that this is slow."""
+"""How long the server waits for its disk each time that the disk is slow."""
 
 
 class Harm:

@@ -54,10 +54,10 @@ LIST = "/api/v2/odds"
 OK, UNCHANGED, MISSING, UNAVAILABLE = 200, 304, 410, 503
 MAX_COMPARED = 2_000
 KNOWN = 0.5
-"""The share of requests that say what the client has."""
+"""The share of requests that send the tag that the client has."""
 BACK_S = 60.0
 LATE_S = 0.5
-"""For a client that is late to note an answer, on a machine that is busy."""
+"""Time for a client that notes an answer late, on a busy machine."""
 
 
 class Proxy:

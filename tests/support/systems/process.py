@@ -27,7 +27,7 @@ Ended: TypeAlias = Callable[..., tuple[object, str, str]]
 """Runs a command line within this process; returns its exit code, output and errors."""
 PIPE_BYTES = 4096
 NOT_EPHEMERAL = (20_000, 32_000)
-"""Ports that Linux gives to nobody who asks for any."""
+"""Ports that Linux never chooses for a program that asks for any port."""
 LAGS = {"loop.lagged", "loop.recovered"}
 """Events of a process that the machine stops for a moment."""
 SIMULATED = """

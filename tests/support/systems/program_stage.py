@@ -1,4 +1,4 @@
-"""The actor of a program with real processes, an inbox that shows everything at once, and a board."""
+"""The actor of a program with real processes, an inbox that shows items immediately, and a board."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def listed(*items, name="epl"):
 
 
 class Inbox(Mailbox[Scope, Document | Batch]):
-    """An inbox that applies each batch to the board at once."""
+    """An inbox that applies each batch to the board immediately."""
 
     def __init__(self, published: Committing) -> None:
         super().__init__(lambda delivery: delivery.scope, merged_deliveries)

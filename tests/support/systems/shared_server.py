@@ -27,7 +27,7 @@ ENGINES = {
     for name, path in (("valkey", _VALKEY), ("redis", shutil.which("redis-server")))
     if path is not None
 }
-"""The program of each engine that is here."""
+"""The program of each engine that is installed."""
 
 
 class SharedServer:

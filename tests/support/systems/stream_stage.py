@@ -34,7 +34,7 @@ EXCHANGE = BookmakerId("exchange")
 
 
 class Inbox(Mailbox[Scope, Document | Batch]):
-    """An inbox that records each item, and applies it to the board at once while `is_shown`."""
+    """An inbox that records each item, and applies it to the board immediately while `is_shown`."""
 
     def __init__(self, published: Committing) -> None:
         super().__init__(lambda delivery: delivery.scope, merged_deliveries)

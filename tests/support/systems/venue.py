@@ -55,7 +55,7 @@ async def opened(
 
 
 async def pass_by(seconds: float) -> None:
-    """Let so many seconds pass, until nothing is under way."""
+    """Let `seconds` pass, until nothing is under way."""
     await pass_to(anyio.current_time() + seconds)
 
 

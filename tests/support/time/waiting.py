@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 DEADLINE_S = 60.0
-"""Long, for a machine that is busy with other work: nothing is late before this, only absent."""
+"""A long time, for a busy machine: whatever has not come by then will not come."""
 _STEP_S = 0.02
 
 
