@@ -48,7 +48,7 @@ class Total(Struct, frozen=True):
 
 
 def main() -> int:
-    """Fuzz the targets that the command line names; return 1 if one crashed."""
+    """Fuzz the targets that the command line names; return 1 if a target crashed."""
     options = _options()
     found: list[Path] = []
     file: Path = options.folder / "totals.json"

@@ -36,7 +36,7 @@ class Case(NamedTuple):
 
 
 def main() -> int:
-    """Run the tests and print the table; return 1 if one failed."""
+    """Run the tests and print the table; return 1 if a test failed."""
     parser = argparse.ArgumentParser(prog="scripts/reliability", description=__doc__)
     parser.add_argument("row", nargs="*", help="an id of docs/faults.md; without any, all")
     parser.add_argument("--short", action="store_true", help="without the tests that take long")

@@ -21,7 +21,7 @@ MOST_COMMON = 40
 
 
 def main() -> int:
-    """Run the seeds that the command line names; return 1 if one broke a rule."""
+    """Run the seeds that the command line names; return 1 if a seed broke a rule."""
     options = _options()
     if options.row:
         table = [sys.executable, "-m", "scripts.reliability_table", "--whole", *options.row]

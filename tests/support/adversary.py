@@ -262,7 +262,7 @@ def _other_class(random: Random) -> tuple[Game, Game]:
 
 @lru_cache(maxsize=1)
 def _namesakes() -> list[tuple[tuple[str, str], list[str]]]:
-    """Return two countries, and the names that clubs of both have."""
+    """Return two countries, and the names that clubs of both countries have."""
     of: dict[str, set[str]] = defaultdict(set)
     for country, clubs in _clubs().items():
         for club in clubs:

@@ -43,7 +43,7 @@ SAY_COUNTRY = 0.9  # the share of bookmakers whose labels have the country, as m
 STALE_AFTER_S = 30.0
 NOISE = 0.02  # how far the chances of a bookmaker are from the true ones
 QUIET = 0.004  # the noise in lives with exchanged prices, which more noise would hide
-TELLING = 0.1  # the least difference between home and away if their prices are exchanged
+TELLING = 0.1  # exchanged prices are a mistake if home and away differ by more
 FILLERS = 24
 """Matches of the bookmaker whose list may lose nearly all; a list that lost more than 20 is suspect."""
 

@@ -42,7 +42,7 @@ API_OPTIONS = TheOddsApiOptions(kind="the_odds_api", api_key="key", sports="foot
 
 
 class Bodies(Struct, frozen=True):
-    """A payload, the same with every price changed, and one with the same content in other bytes."""
+    """A payload, a copy with every price changed, and a copy with the same content in other bytes."""
 
     first: bytes
     changed: bytes

@@ -1,7 +1,7 @@
 """Streams: latency from a commit to the frame at each client, and the cost of a client, slow ones included.
 
-The service runs as shipped on simulated odds, with about ten commits a second. The time of a commit is that
-of its log line. All clients are one loop of plain sockets on the other core, so that figures contain
+The service runs as shipped on simulated odds, with about ten commits a second. A commit's time is the time
+in its log line. All clients are one loop of plain sockets on the other core, so that figures contain
 as little as possible of the clients' own work.
 """
 

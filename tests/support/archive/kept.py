@@ -167,6 +167,6 @@ def gaps_of(folder: Path) -> list[str]:
 
 
 def queried(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Return SQLite's answer to a query that must give one value."""
+    """Return all rows of a query, which SQLite answers without code of the archive."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return connection.execute(sql).fetchall()

@@ -99,7 +99,7 @@ class Moving:
             self.archive.writer.step()
 
     def relist(self, name: BookmakerId) -> None:
-        """List matches of a bookmaker, or suspend them, and link what can be."""
+        """List matches of a bookmaker, or suspend them, and link all events that can be linked."""
         self.clock.pass_(1)
         self._list(name)
         self.board.link(self._linking)

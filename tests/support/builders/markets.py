@@ -120,7 +120,7 @@ class MarketBoard:
         draft.publish()
 
     def link(self) -> None:
-        """Link events to the end: those with 1X2 prices, then the others."""
+        """Link events to the end: first events with 1X2 prices, then the other events."""
         due = self.waiting.get_nowait()
         keys = due
         while due is None or due:

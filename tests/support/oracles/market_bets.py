@@ -143,7 +143,7 @@ def _best_pair(pairs: Sequence[Sequence[PricedLeg]], table: Numbers) -> Found:
 def _best_triple(triples: Sequence[Sequence[PricedLeg]], line: float) -> Found:
     """Return the best of three bets: the cheapest corner of all stakes that return 1 after each ending.
 
-    Bets at one bookmaker pay the less of gross and net, so that each ending is two conditions.
+    Bets at one bookmaker pay the smaller of gross and net, so that each ending is two conditions.
     """
     table = endings(triples[0][0].market.outcomes, line)
     odds = np.array([[after_fee(leg) for leg in some] for some in triples])

@@ -17,7 +17,7 @@ MAX_KELLY = 0.05
 def by_hand(
     offers: Offers, market: Market, method: Method, max_age_s: float | None, reference: str | None
 ) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the expected value and the Kelly share of each price that has a positive one."""
+    """Return the expected value and the Kelly share of each price with a positive expected value."""
     live = {name: offer for name, offer in offers.items() if offer.is_live}
     compared = {name: offer for name, offer in live.items() if _is_newest(name, live) and offer.is_trusted}
     limit_s = max_age_s or min([offer.stale_after_s for offer in compared.values()], default=0.0)

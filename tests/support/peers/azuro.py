@@ -96,7 +96,7 @@ class Azuro:
     def add(
         self, game_id: str, home: str = "Home Town", away: str = "Away United", *, start: float
     ) -> None:
-        """List a game, with a condition that only looks like its result beside the true one."""
+        """List a game, with its true result and a condition that only looks like the result."""
         self.games[game_id] = game_of(game_id, home, away, start)
         self.conditions[game_id] = [
             condition_of(game_id, ("1.2", "1.3", "1.4"), ("38", "39", "40")),

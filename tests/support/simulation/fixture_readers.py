@@ -55,7 +55,7 @@ class FixtureReaders:
         self._forms: list[Asked] = [(path, form) for path in PATHS.values() for form in forms]
         self._forms += [(PATHS[ViewKind.SUREBETS], f"{form}&doubted=1") for form in ("", forms[0])]
         self._bodies: dict[tuple[str, str], tuple[Asked, int]] = {}  # by path and tag
-        self._made: set[tuple[FixtureView, int, int, bool]] = set()  # a poll from a version to another
+        self._made: set[tuple[FixtureView, int, int, bool]] = set()  # view, from, to, by a poll
 
     async def read(self, view: FixtureView) -> Seen | None:
         """Read a view in both codings; None if nobody is serving."""
