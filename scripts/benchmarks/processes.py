@@ -113,7 +113,7 @@ def nginx(folder: Path) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def varnish(settings: Path, port: int) -> Iterator[Served]:
-    """Run Varnish with `settings` at `port` until the block ends; its folder is beside theirs."""
+    """Run Varnish with `settings` at `port` until the block ends; its folder is beside the settings."""
     state = settings.parent / "state"
     state.mkdir()
     command = ["varnishd", "-F", "-a", f"127.0.0.1:{port}", "-f", str(settings), "-n", str(state)]

@@ -54,7 +54,7 @@ async def test_c14_finished_matches_that_stay_listed(figure: Figure) -> None:
     async with running(service):
         await pass_to(anyio.current_time() + 5)
         for step in range(5 * 24):
-            start = datetime.fromtimestamp(service.clock.now().wall + 4800, UTC)  # the next poll is then
+            start = datetime.fromtimestamp(service.clock.now().wall + 4800, UTC)  # a poll is in an hour
             rows += [_row(f"m{step}-{number}", start) for number in range(2)]
             await service.polled("alder", events(*rows))
             sizes.append(len(service.entries("alder")))

@@ -52,7 +52,7 @@ class Game(Struct, frozen=True):
     def listed(self, random: Random, source: str, match_id: str, *, says_country: bool = False) -> Event:
         """Return the match as a source may list it: in any spelling; with a long, a short or no label.
 
-        With `says_country` the label has it.
+        With `says_country` the label has the country.
         """
         country = self.country.replace("-", " ").title()
         labels = [f"{country} - {self.league}" if country else self.league, self.league]

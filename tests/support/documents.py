@@ -45,7 +45,7 @@ def anchors(text: str) -> set[str]:
 
 
 def section(text: str, heading: str) -> str:
-    """Return the text under the heading that begins with that text, up to the next heading of any level."""
+    """Return the text under the heading that begins with `heading`, up to the next heading of any level."""
     _, found, rest = text.partition(f"\n{heading}")
     assert found, f"there is no heading {heading!r}"
     return rest.partition("\n#")[0]

@@ -23,7 +23,7 @@ class Verdict(Struct):
 
 
 def verdict(seed: str, count: int) -> Verdict:
-    """Return the results of so many pairs."""
+    """Return the results of `count` pairs."""
     random, found = Random(seed), Verdict()
     for _ in range(count):
         pair = lookalike(random)

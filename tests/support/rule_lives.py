@@ -47,7 +47,7 @@ STEPS = 40
 
 
 def terms_of_life(min_life_s: float) -> FixtureSettings:
-    """Return the settings of a board that believes every surebet after so many seconds."""
+    """Return the settings of a board that believes every surebet after some seconds."""
     roster = {
         BookmakerId(name): BookmakerInfo(
             SourceName(SOURCES.get(name, name)), company=COMPANIES.get(name, "")
@@ -389,7 +389,7 @@ def _made(rules: dict[str, Json]) -> list[MatchRule]:
 
 
 def lives(seed: str, count: int) -> Lived:
-    """Return the outcome of so many lives."""
+    """Return the outcome of `count` lives."""
     lived = Lived()
     for number in range(count):
         Life(Random(f"{seed} {number}"), f"{seed} {number}", lived).run()

@@ -56,7 +56,7 @@ def received(
     status: int = 200,
     wall_s: float | None = None,
 ) -> Recorded:
-    """Return a payload received that many seconds after the start, and requested a moment before."""
+    """Return a payload received some seconds after the start, and requested a moment before."""
     payload = Payload(
         source=SOURCE,
         scope=Scope(scope),

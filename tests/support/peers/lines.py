@@ -31,7 +31,7 @@ class LinePeer:
 
 
 async def lines_of(connection: LineConnection, count: int) -> list[bytes]:
-    """Receive until at least that many lines have arrived, and return them."""
+    """Receive until at least `count` lines have arrived, and return them."""
     lines: list[bytes] = []
     with anyio.fail_after(10):
         while len(lines) < count:

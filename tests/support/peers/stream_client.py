@@ -130,7 +130,7 @@ class Connection:
         return _event(raw)
 
     async def named(self, name: str) -> Event:
-        """Return the next event of that name and skip all others before it."""
+        """Return the next event with the name `name`, and skip all events before it."""
         while (event := await self.event()).name != name:
             pass
         return event

@@ -186,7 +186,7 @@ class Follower:
 
 
 class World:
-    """A service, a network and some followers; `run` lets so many faults happen."""
+    """A service, a network and some followers; `run` lets `faults` faults happen."""
 
     def __init__(self, seed: int, folder: Path, network: FaultyNetwork) -> None:
         self.random, self.clock, self.folder = Random(seed), VirtualClock(), folder

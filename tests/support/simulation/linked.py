@@ -1,4 +1,4 @@
-"""The rules of fixtures: every snapshot is checked by its entries, its links and the one before.
+"""The rules of fixtures: every snapshot is checked by its entries, its links and the last snapshot.
 
 Nothing here is taken from the code that makes the fixtures, except the form of their JSON and what a
 surebet is, which have oracles of their own.

@@ -24,7 +24,7 @@ REMEMBERED = 40
 
 @dataclass
 class Belief:
-    """One list of one bookmaker; `rows` is what is shown of it, None if nothing may be."""
+    """One list of one bookmaker; `rows` are its shown rows, None if nothing may be shown."""
 
     name: str
     stale_after_s: float
