@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def process() -> None:
-    """Run the command, then end the process: at once if an exit deadline was set."""
+    """Run the command, then end the process: immediately if an exit deadline was set."""
     try:
         main()
     except SystemExit as ended:

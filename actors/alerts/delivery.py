@@ -39,11 +39,11 @@ FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
 DOWN_AFTER: Final = 2
 TAKEN_AT_ONCE: Final = 200
-"""Alerts; making messages of them takes some 10 ms."""
+"""The most alerts taken in one step; making messages of them takes about 10 ms."""
 HELD_S: Final = 5.0
-"""A message is sent after so long, even if the disk does not answer."""
+"""Seconds after which a message is sent even if the disk does not answer."""
 GRACE_S: Final = 1.5
-"""For an attempt to end when the service stops."""
+"""Seconds that a running attempt has to end when the service stops."""
 REFUSED: Final = frozenset({400, 413, 415, 422})
 """Statuses that find fault with the message itself, which another attempt cannot mend."""
 MAX_REFUSALS: Final = 3
@@ -111,7 +111,7 @@ class Delivery:
         self._arrived.set()
 
     def replace(self, receivers: Mapping[str, ReceiverSettings]) -> None:
-        """Use these receivers from now on; messages for others are dropped. Never waits."""
+        """Use these receivers from now on; messages for other receivers are dropped. Never waits."""
         for name in [name for name in self._lines if name not in receivers]:
             line = self._lines.pop(name)
             if line.scope is not None:

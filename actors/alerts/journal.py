@@ -182,7 +182,7 @@ class Journal:
         self._close()
         self._connect(0)
         assert self._connection is not None  # noqa: S101 - it was just opened
-        self._connection.execute("DELETE FROM messages")  # of another file, put in its place
+        self._connection.execute("DELETE FROM messages")  # rows of another file that was put in its place
         self._rows = {}
         with self._lock:
             new |= {number: told for number, told in self._kept.items() if number not in self._new}

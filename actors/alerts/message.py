@@ -20,7 +20,7 @@ MAX_ALERTS = 10
 class Message(Struct, frozen=True):
     """Alerts for `receiver`; `number` orders the messages of a queue, `at` (Unix seconds) is its age.
 
-    `id` depends on receiver and alerts alone, so a repetition after a crash has the same.
+    `id` depends on receiver and alerts alone, so a repetition after a crash has the same id.
     """
 
     number: int

@@ -34,7 +34,7 @@ class Recent:
 
     @property
     def oldest(self) -> int:
-        """The number of the oldest alert that is known; one above `newest` if none is."""
+        """The number of the oldest alert that is known; `newest` + 1 if no alert is known."""
         return self.newest - len(self._alerts) + 1
 
     def since(self, number: int) -> Sequence[Alert]:

@@ -159,9 +159,9 @@ class Folder:
         self.reached("after reservation")
 
     def marked(self) -> int:
-        """Return the highest version that may have been published, from a file's name; 0 without it.
+        """Return the highest version that may have been published, from a file's name; 0 if none has it.
 
-        For a disk whose files cannot be read. Raises: OSError.
+        This works even on a disk whose files cannot be read. Raises: OSError.
         """
         names = (path.name.removeprefix(MARKED) for path in self.path.glob(f"{MARKED}*"))
         return max((int(name) for name in names if name.isdecimal()), default=0)

@@ -39,7 +39,7 @@ from actors.monitoring.status import ArchiveStatus
 T = TypeVar("T")
 
 MAX_READS, MAX_HANGING = 2, 4
-"""Reads at a time; and including those that timed out, whose threads may hang in the system for ever."""
+"""The most reads at a time; and with timed out reads, whose threads may hang in the system for ever."""
 READ_S = 5.0
 """Seconds after which a read times out."""
 PATIENCE_S = 2.0
@@ -183,7 +183,7 @@ class Days:
     def changes(self, bookmaker: BookmakerId | None, after: int, until: int) -> list[PastChange] | None:
         """Return the last change of each entry after `after`, up to `until`.
 
-        None if some are unknown, or if they are too many for an answer.
+        None if some changes are unknown, or if they are too many for an answer.
         """
         held = self.held()
         if not held or not held[0].base <= after <= until <= held[-1].last:
@@ -203,7 +203,7 @@ class Days:
         return [*found.values()]
 
     def reach(self, asked: int, until: int) -> Reach:
-        """Return how far back all changes up to `until` are known, and whether those since `asked` are."""
+        """Return how far back all changes up to `until` are known, and whether all since `asked` are."""
         held = self.held()
         if not held or not held[0].base <= until <= held[-1].last:
             return Reach(until, asked >= until)
@@ -354,7 +354,7 @@ class Past:
 
 
 def _told(rows: list[Row]) -> list[Row]:
-    """Return the rows, newest first, without those of a whole state that repeat the row before."""
+    """Return the rows, newest first, without rows of a whole state that repeat the row before."""
     return [
         row
         for row, older in zip_longest(rows, rows[1:])

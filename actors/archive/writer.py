@@ -39,7 +39,7 @@ TIDY_S = 60.0
 MAX_WAITING = 200_000
 """The most changes that wait for the disk; each commit counts as one more."""
 RESERVED = 2_000_000
-"""Versions reserved at once; the reservation is renewed when half are used."""
+"""Versions reserved in one step; the reservation is renewed when half are used."""
 
 
 class Writer:
@@ -58,7 +58,7 @@ class Writer:
         self.written: int = 0
         self.max_waiting = MAX_WAITING
         self.journal = JournalFile(folder, Journal())
-        """Of the process's transitions, from `OpenArchive.start` on."""
+        """The journal of the process's transitions, from `OpenArchive.start` on."""
         self.marked_after: int | None = None
         """Changes after which `Day.mark` records each entry's last change; None: its default."""
         self._settings, self._status, self._clock = settings, status, clock

@@ -179,7 +179,7 @@ class History(ABC, Generic[V, R]):
     def since(self, view: V, version: int) -> Sliced[Recent[R] | None]:
         """Return the last change of each item in the view after `version`, as of one moment.
 
-        None if some are no longer known, or if there are more than `MAX_ANSWER`.
+        None if some changes are no longer known, or if there are more than `MAX_ANSWER`.
         """
         yield from self.digest()
         if version < self.oldest(view):

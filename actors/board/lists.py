@@ -15,7 +15,7 @@ RESTORED = ListId("\0restored")
 
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
-    """Return why a batch is not applied to a list; None if it is."""
+    """Return why a batch is not applied to a list; None if it is applied."""
     if not deadline_of(batch) > now.mono:  # written so that NaN counts as late
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
@@ -57,7 +57,7 @@ def confirmed_by(
 
 
 def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
-    """Return when the source last confirmed each match's prices, by our clock, if the source tells."""
+    """Return when the source last confirmed each match's prices, by our clock, if the source says so."""
     if batch.answered_at is None:
         return {}
     offset = batch.received_mono - batch.answered_at

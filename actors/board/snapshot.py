@@ -76,7 +76,7 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
 
     @classmethod
     def cuts(cls, entries: Iterable[Entry]) -> bool:
-        """Return whether v2 shows any of them; if not, the v2 list must keep its bytes, even compressed."""
+        """Return whether v2 shows any of these entries; if not, the v2 list keeps its exact bytes."""
         return any(entry.is_named for entry in entries)
 
     def replaced(self, entries: Sequence[Entry], places: Sequence[int]) -> Self:
@@ -176,7 +176,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
     After `valid_until` (monotonic seconds) a list is stale, or a price in play too old; `first_start` and
-    `next_start` (Unix seconds) are the earliest of the books'. `differences` are the commit's, for
+    `next_start` (Unix seconds) are the earliest of the books. `differences` are those of the commit, for
     bookmakers with a changed v2 view. `version` counts within `epoch` (lower-case letters and digits):
     another process may reuse it. `fixtures` (None if nothing is linked) and `fixture_changes` have the
     types of `actors/matches/model.py`. The snapshot was made at `made_at` (Unix seconds).
@@ -200,7 +200,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def deadlines(self) -> Deadlines:
-        """The earliest deadlines of any part of it."""
+        """The earliest deadlines of any part of the board."""
         kick_off = inf if self.fixtures is None else self.fixtures.kick_off
         return Deadlines(self.valid_until, self.first_start, min(self.next_start, kick_off))
 

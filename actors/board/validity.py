@@ -39,7 +39,7 @@ class ListState(Struct, frozen=True):
     complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall clock
     is set back before that, the list may lack matches. It is infinity if another scope took a match. With
     `is_cut` the list had more matches than room. `vouched` has the source's last confirmation of each
-    match's prices (monotonic seconds), if the source tells. `failed_mono` is the newest failed attempt to
+    match's prices (monotonic seconds), if the source says so. `failed_mono` is the newest failed attempt to
     get the list. The source says that prices may be `delay_s` older than their confirmation. A list that
     `is_foreign` belongs to another process, which alone ends it.
     """
@@ -63,7 +63,7 @@ class ListState(Struct, frozen=True):
 
     @property
     def deadline(self) -> float:
-        """The monotonic second at which it is stale; infinity if it is withdrawn or foreign."""
+        """The monotonic second at which the list is stale; infinity if it is withdrawn or foreign."""
         if self.withdrawn or self.is_foreign:
             return inf
         return self.confirmed_mono + self.stale_after_s - self.delay_s

@@ -38,13 +38,13 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 LOOK_S = 0.5
 RETRY_S = 0.3
-WARNED_S = 600.0  # after the board began anew because of damage; its first version is the time in ms
+WARNED_S = 600.0  # after a new board because of damage; its first version is the time in ms
 UNREADABLE = (msgspec.MsgspecError, LookupError, ValueError, TypeError)
 """Errors from a record or a state that no process of this release can have written."""
 CHECKPOINT_RECORDS = 2_000
 """Records after which a checkpoint is stored and the log cut, which bounds a new replica's reading."""
 CHECKPOINT_BYTES = 16_000_000
-"""The same in bytes, but at least the size of two states, because the server has to hold them."""
+"""The same limit in bytes, but at least the size of two states, because the server has to hold them."""
 
 
 @dataclass(slots=True)
@@ -249,7 +249,7 @@ class FollowerActor:
 def _check_kept(at: Position, place: Position) -> None:
     """Check that a place of the log is the applied one or a later one.
 
-    The version alone proves nothing: others may have used a lost version again.
+    The version alone proves nothing: other processes may have used a lost version again.
     Raises: StoreDamagedError.
     """
     if place != at and not place.is_later(at):

@@ -46,7 +46,7 @@ LINKS = SourceName("@links")
 CYCLE_S = 0.5  # a look and a beat in each cycle
 RETRY_S = 0.3
 LEAVE_S = 1.0  # time for withdrawing its lists at the end
-SHARE = 4  # takes at most one in so many sources in a cycle, so that other collectors get some
+SHARE = 4  # takes at most one of `SHARE` sources in a cycle, so that other collectors get some
 
 
 class Polls(Protocol):
@@ -78,10 +78,10 @@ class _Pending:
 class KeeperActor:
     """Commits the changes of `published`, the board of this process alone, as found by `outbox`.
 
-    `sources` are those that it may collect, with their bookmakers; `LINKS` among them stands for the
+    `sources` are the sources that it may collect, with their bookmakers; `LINKS` among them stands for the
     `links` and has no bookmaker. `drop` withdraws a source's lists from that board; `changed` is set when
     the board changes. The holder of `LINKS` sends ticks for `shown`, the shared board. `markets` are this
-    process's boards of markets other than 1X2, `shown_markets` the shared ones.
+    process's boards of markets other than 1X2, `shown_markets` the shared boards.
     """
 
     id: CollectorId

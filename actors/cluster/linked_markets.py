@@ -60,7 +60,7 @@ def linked_markets(
     *,
     now: Instant | None,
 ) -> Sliced[dict[Kind, Linked | None]]:
-    """Return the new fixtures of each kind after a record; None if they stay.
+    """Return the new fixtures of each kind after a record; None if they are unchanged.
 
     `main` is the 1X2 board before and after, `changes` are the books of each kind with their differences.
     `now` is the matcher's time, None if unknown.

@@ -40,7 +40,7 @@ class LinksBox:
         self.sides.applied(at)
 
     def drop(self) -> None:
-        """Forget the links, and those of side events."""
+        """Forget the links, and the links of side events."""
         self._forget()
         self.sides.drop()
 
@@ -54,7 +54,7 @@ class SideLinksBox:
     """Holds the links of side events that are not on the shown board yet. Outlives the actors that use it.
 
     The linker repeats the links that the board lacks: while some are in the log but not on the board, no
-    others are accepted.
+    other links are accepted.
     """
 
     def __init__(self, arrived: Callable[[], None]) -> None:

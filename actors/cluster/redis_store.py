@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from redis.asyncio.connection import AbstractConnection
 
 TIMEOUT_S = 1.0
-"""For a short request; shorter than the silence after which a collector is deposed."""
-COMMIT_S = 2.5  # for a record of up to a megabyte; below `SILENT_S`
-LONG_S = 5.0  # for a checkpoint, or many records: perhaps some megabytes
-MAX_RECORDS = 256  # read at once
+"""Seconds for a short request; shorter than the silence after which a collector is deposed."""
+COMMIT_S = 2.5  # seconds for a record of up to a megabyte; below `SILENT_S`
+LONG_S = 5.0  # seconds for a checkpoint, or many records: perhaps some megabytes
+MAX_RECORDS = 256  # records in one read
 
 
 class RedisStore:

@@ -1,8 +1,8 @@
 """The board of a replica: a state, and the effect of a log record on it. Pure, in slices.
 
 The next state depends only on the last one and the record, so that all machines have the same state at the
-same position, including the cuts of chunks. Its time is the matcher's newest tick's, and its times use the
-matcher's clock. Its validity is not part of it (`liveness.py`).
+same position, including the cuts of chunks. Its time is the time of the matcher's newest tick, and its
+times use the matcher's clock. Its validity is not part of it (`liveness.py`).
 
 There is a board for each kind of market. All have the version of the newest record, so that a version is
 one state of all boards.

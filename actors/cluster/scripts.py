@@ -17,7 +17,7 @@ All get the same keys, in this order, in one hash slot (`names`):
 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`, and its `mark`.
 8. `polls`: by source its spent budget, and when its targets are due, in seconds from its collector's beat.
-9. `before`: the checkpoint before that of 7, for a process whose archive lacks records.
+9. `before`: the checkpoint before the one in key 7, for a process whose archive lacks records.
 10. `alive`: exists while any process looks, and for `ALIVE_MS` more.
 11. `pause`: exists for `PAUSE_MS` after the board began anew because of damage.
 
@@ -33,9 +33,9 @@ from __future__ import annotations
 from typing import Final
 
 AHEAD: Final = 1000
-"""Distance of an epoch's first version from the newest known one, because others may have shown more."""
+"""Distance of an epoch's first version from the newest known one; other processes may have shown more."""
 ALIVE_MS: Final = 10_000
-"""Milliseconds without a look after which a board is abandoned, so that others may replace it."""
+"""Milliseconds without a look after which a board is abandoned, so that other processes may replace it."""
 SILENT_MS: Final = 3_000
 """Milliseconds without a look after which a new process begins anew: old data may have been restored."""
 PAUSE_MS: Final = 60_000

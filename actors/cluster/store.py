@@ -78,7 +78,7 @@ class Restored(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """A record to commit: a repeated `sequence` means the same record. `leases` are those it needs.
+    """A record to commit: a repeated `sequence` means the same record. `leases` are the leases it needs.
 
     `acked` is the sequence of the collector's last record that the log must still have, 0 if there is none.
     """
@@ -114,7 +114,7 @@ class Store(Protocol):
     ) -> bool:
         """Report that a collector is in order since that round; return False if it was deposed.
 
-        `polls` are stored for the next holder of each of its sources; `acked` is that of `Commit`.
+        `polls` are stored for the next holder of each of its sources; `acked` is as in `Commit`.
         """
         ...
 
@@ -131,7 +131,7 @@ class Store(Protocol):
         ...
 
     async def restore(self, *, is_before: bool = False) -> Restored:
-        """Return the newest checkpoint; with `is_before` the one before, or the empty board.
+        """Return the newest checkpoint; with `is_before` the checkpoint before that, or the empty board.
 
         The log has all records since then.
         """
@@ -142,7 +142,7 @@ class Store(Protocol):
         ...
 
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
-        """Return some of the next records, oldest first; none if none comes within `wait_s`."""
+        """Return some of the next records, oldest first; no record if none comes within `wait_s`."""
         ...
 
     async def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-MOST_STEPS = 1000  # of a search for a clique
+MOST_STEPS = 1000  # of one search for a clique
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -24,8 +24,8 @@ def connect(sets: list[int], a: int, b: int) -> None:
 def largest_clique(adjacent: list[int], every: int) -> int:
     """Return the largest set of numbers of `every` that are all adjacent to each other.
 
-    Of equal sets the first is returned. The search ends after `MOST_STEPS` with the largest set found so
-    far; up to some ten numbers need fewer.
+    The first of several equally large sets is returned. The search ends after `MOST_STEPS` with the
+    largest set found so far; up to about ten numbers need fewer steps.
     """
     best, steps = 0, 0
     rest = [(0, every)]

@@ -18,7 +18,7 @@ SLICE = 128  # matches handled between two yields: a fraction of a millisecond
 
 
 def run_now(steps: Sliced[T]) -> T:
-    """Run `steps` to the end at once and return the result."""
+    """Run `steps` to the end without a pause and return the result."""
     try:
         while True:
             next(steps)

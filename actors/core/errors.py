@@ -6,7 +6,7 @@
     ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── UnusableError                           ends a command whose file contains nothing readable
     ├── CommitLateError                         ends a read: an overdue entry was not withdrawn in time
-    ├── StoreLostError, OtherBoardError         of a cluster's server: expected, joined again
+    ├── StoreLostError, OtherBoardError         about a cluster's server: expected, joined again
     ├── ActorReturned, ActorExited, EndlessError  crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
         └── TransportError, StreamError, PayloadError
@@ -32,7 +32,7 @@ OF_ACCOUNT = frozenset(
     }
 )
 REFUSED = frozenset({401, 402, 403})  # HTTP statuses that deny an account access
-MAX_FAULTS: Final = 100  # faults of a configuration that are reported at once
+MAX_FAULTS: Final = 100  # faults of a configuration that are reported together
 
 
 class OddsboardError(Exception):

@@ -203,8 +203,8 @@ class Extract(Struct, frozen=True):
 
     `passed_over` counts by reason the ignored elements that remove no match, such as other markets.
     `answered_at` is the time of the answer by the source's clock; its newest price was `lag_s` older. With
-    `is_collected` the prices may be of any age, because their file is only made now and then. `notes` tell
-    an operator which parts could not be read or are ambiguous, and where in the document they are. The
+    `is_collected` the prices may be of any age, because their file is made only now and then. `notes` say
+    to an operator which parts could not be read or are ambiguous, and where these are in the document. The
     document was requested for these `kinds` of market only; for all kinds of its source if empty.
     """
 
@@ -224,8 +224,8 @@ class Batch(Struct, frozen=True):
 
     A complete batch has the whole list in `matches`; its `removals` only give reasons for missing matches.
     With `is_image` missing matches were removed, not lost. A batch that is not complete changes the list
-    `list_id` by upserts and removals; without any it confirms the list. With `withdrawn` the list leaves
-    the board until a complete list comes. The source confirmed the list at `received_mono`, and the
+    `list_id` by upserts and removals; without changes it confirms the list. With `withdrawn` the list
+    leaves the board until a complete list comes. The source confirmed the list at `received_mono`, and the
     confirmation holds for `stale_after_s`. If `answered_at` (the source's clock at that time) is set, the
     `source_time` of a match is when the source confirmed the match's prices. The source says that its
     prices may be up to `delay_s` old. The batch covers these `kinds` of market only; other kinds are

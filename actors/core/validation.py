@@ -72,7 +72,7 @@ class Reason(StrEnum):
 
 TWO_WAY = (0.97, 1.20)
 DOUBLE_CHANCE = (1.94, 2.60)
-"""The believable sums of 1 / price: of two outcomes, and of the three of which two win."""
+"""The believable sums of 1 / price: of two outcomes, and of the three outcomes of which two win."""
 BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
     kind: TWO_WAY if form.winners == 1 else DOUBLE_CHANCE
     for kind, form in FORMS.items()
@@ -83,7 +83,7 @@ BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
 class Bounds(Struct, frozen=True):
     """The bounds that a match must keep.
 
-    The smallest and the largest believable book sum are inclusive; `book_sums` has those of kinds other
+    The smallest and the largest believable book sum are inclusive; `book_sums` has bounds for kinds other
     than 1X2. No text may contain one of the `secrets`, the credentials of the source, longest first. The
     source is asked for these `kinds` of market.
     """
@@ -105,7 +105,7 @@ class RefusedMatch(Struct, frozen=True):
 class Admission(Struct, frozen=True):
     """A batch that has only admitted matches, and the count of rejected ones by reason.
 
-    `refused` are the first readable ones among them.
+    `refused` are the first readable matches among the rejected ones.
     """
 
     batch: Batch

@@ -26,7 +26,7 @@ DAY_MS: Final = 86_400_000
 IN_PLAY_MS: Final = 4 * 3_600_000
 """The longest time after the kick-off at which a bet may still have been on the match."""
 RESEMBLING = 3
-"""The most fixtures listed for a bet that resemble its match without being it."""
+"""The most fixtures listed for a bet that resemble its match but are other matches."""
 _SOMETIME = 0
 """A common kick-off for all matches while their names are compared."""
 
@@ -50,7 +50,7 @@ class Bet(Struct, frozen=True):
 
 
 class EntryAtClose(Struct, frozen=True):
-    """A bookmaker's closing odds by outcome, shown up to `closed_at` (Unix seconds), or why none.
+    """A bookmaker's closing odds by outcome, shown up to `closed_at` (Unix seconds), or why there are none.
 
     `link` is the certainty of the entry's link to this fixture at the kick-off; None if it was not stored.
     """
@@ -63,7 +63,7 @@ class EntryAtClose(Struct, frozen=True):
 
 
 class AtClose(Struct, frozen=True):
-    """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none.
+    """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why it has none.
 
     With `is_merged` it was merged into another fixture before. `members` are pairs of a source and its id
     at the kick-off; empty if the fixture was first listed later.
@@ -103,7 +103,7 @@ class NotJudged(StrEnum):
 class Verdict(Struct, frozen=True):
     """The judgement of a bet: its value, or the reason why it has none, with details.
 
-    `entry` is its bookmaker's; `entry_reason` says why that entry has no closing price.
+    `entry` is the entry of its bookmaker; `entry_reason` says why that entry has no closing price.
     """
 
     bet: Bet
@@ -266,7 +266,7 @@ def clv_of(fair: float, odds: float) -> float:
 
 
 class Mean(Struct, frozen=True):
-    """The mean of some values and its standard error; None for less than one value, or two."""
+    """The mean of some values and its standard error; None for less than one value, or less than two."""
 
     count: int
     mean: float | None

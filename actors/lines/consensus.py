@@ -34,7 +34,7 @@ class NoConsensus(StrEnum):
 
 
 class FairPoint(Struct, frozen=True, gc=False):
-    """The chances of the outcomes from a version on, or (None) why not; and the number of bookmakers."""
+    """The chances of the outcomes from a version on, or (None) why they lack; the number of bookmakers."""
 
     version: int
     at_ms: int
@@ -63,7 +63,7 @@ def counted(
 def counting(
     odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
 ) -> dict[str, Odds] | None:
-    """Return the same as `counted`, by entry id, in the order of the configuration."""
+    """Return the same prices as `counted`, by entry id, in the order of the configuration."""
     ids = ids_that_count(links, bookmakers)
     if ids is None:
         return None

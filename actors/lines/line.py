@@ -62,7 +62,7 @@ class Point(Struct, frozen=True, gc=False):
     """A price from a version on, or (None) an absence and why.
 
     The `odds` are in the order of the market's outcomes. With `is_state` the price may have begun before:
-    it is the first known one, or follows a gap.
+    it is the first known price, or follows a gap.
     """
 
     version: int
@@ -142,8 +142,8 @@ def points_of(rows: Iterable[Row], gaps: Sequence[Break], first: Moment, last: i
     """Return the points of an entry from a moment up to a version.
 
     `rows` begin with a whole state at or before the first moment, sorted by version; rows may repeat the
-    state. `gaps` are those that begin up to the last version, in order. The first point is the state at the
-    first moment.
+    state. `gaps` are the gaps that begin up to the last version, in order. The first point is the state at
+    the first moment.
     """
     line, waiting, has_begun = _Line(first), [*reversed(gaps)], False
     for row in rows:

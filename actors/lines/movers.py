@@ -19,9 +19,9 @@ from actors.matching.event import Chances
 
 
 class Move(Struct, frozen=True):
-    """The move of a fixture since an earlier version: of the outcome with the largest change.
+    """The move of a fixture since an earlier version: the move of the outcome with the largest change.
 
-    The chances are those of winning outcomes; both use the entries with the ids `compared`.
+    The chances are for winning outcomes; both use the entries with the ids `compared`.
     """
 
     begin: Moment

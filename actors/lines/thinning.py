@@ -1,4 +1,4 @@
-"""Thins the points of a line: its ends, extremes and absences stay, others evenly in part. Pure."""
+"""Thins the points of a line: keeps its ends, extremes and absences, and evenly some other points. Pure."""
 
 from __future__ import annotations
 

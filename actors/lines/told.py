@@ -35,7 +35,7 @@ Memberships: TypeAlias = dict[str, list[Membership]]
 
 
 class Line(Struct, frozen=True):
-    """A line; its `count` points may be thinned. `prices` is their newest kind, None if not stored."""
+    """A line; its `count` points may be thinned. `prices` is its newest kind of prices, None if unknown."""
 
     id: str
     bookmaker: BookmakerId

@@ -48,7 +48,7 @@ class MarketState(FixtureState, frozen=True, eq=False):
 
 
 class Followed(Struct, frozen=True, eq=False):
-    """The 1X2 fixtures and side events before and after a commit, and the commit's changes of them."""
+    """The 1X2 fixtures and side events before and after a commit, and their changes in the commit."""
 
     before: FixtureState
     after: FixtureState

@@ -51,7 +51,7 @@ def restored(
 def begins_of(kind: Kind, board: Snapshot) -> dict[BookmakerId, dict[SourceMatchId, float]]:
     """Return when matches begin (Unix seconds) by all sources, minus infinity for begun matches.
 
-    Only for kinds where goals before a bet may not count, and without matches of unknown start.
+    This has only kinds where goals before a bet may not count, and no matches of unknown start.
     """
     found: dict[BookmakerId, dict[SourceMatchId, float]] = {}
     for fixture in markets_of(board) if FORMS[kind].count_from_now else ():

@@ -137,7 +137,7 @@ class SideUpdate:
                         yield
 
     def finish(self, links: SideLinks | None) -> Sliced[SideEvents]:
-        """Return the side events, or the base's if nothing changed; these links are applied last."""
+        """Return the side events, or those of the base if nothing changed; these links are applied last."""
         for count, key in enumerate(self._touched, 1):
             self._settle(key)
             if count % (SLICE // 8) == 0:
@@ -192,7 +192,7 @@ class SideUpdate:
             self._put(key, self._placed(self._begun(key, entry, known)))
 
     def _begun(self, key: EventKey, entry: Entry, known: SideEvent | None) -> SideEvent:
-        """Return an unlinked event; it keeps the match of its 1X2 prices if it is listed as there."""
+        """Return an unlinked event; it keeps the match of its 1X2 prices if it is listed alike there."""
         listing, first = entry.match.listing, Member(key, Rule.FIRST)
         fixture = self._before.of_event(key)
         if fixture is not None:
@@ -217,7 +217,7 @@ class SideUpdate:
         """Return whether a match has no other event of the same source, so that the event fits."""
         fixture, source = self._after.get(home), side.key.source
         if fixture is not None and not is_linked:
-            return False  # the same id now means another match, or a restarted one
+            return False  # the id now means another match, or a restarted one
         events = [] if fixture is None else [member.key for member in fixture.members]
         events += [key for key in self._at(home) if key != side.key]
         return source not in {key.source for key in events}

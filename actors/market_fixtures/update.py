@@ -129,7 +129,7 @@ def _begin(draft: FixtureUpdate, state: MarketState, wall: float) -> Sliced[None
 def _is_time(state: MarketState, wall: float) -> bool:
     """Return whether the marks of begun matches may be outdated.
 
-    They are after a kick-off, and when the time becomes known or unknown (`wall` is infinity).
+    They may be outdated after a kick-off, and when the time becomes known or unknown (`wall` is infinity).
     """
     return state.next_start != -inf if wall == inf else state.next_start <= wall
 
@@ -144,7 +144,7 @@ def _has_begun(fixture: Fixture, wall: float) -> bool:
 def _next_start(state: FixtureState, wall: float) -> float:
     """Return when the next match begins (Unix seconds); infinity if no kick-off is known.
 
-    Minus infinity if the present time is unknown, because any match may have begun.
+    It is minus infinity if the present time is unknown, because any match may have begun.
     """
     if wall == inf:
         return -inf
@@ -282,7 +282,7 @@ class _Following:
         if (home := self._home(_event_of(key))) is None:
             raise LookupError(f"{key} is neither listed with 1X2 prices nor a side event")
         fixture_id = market_fixture_id(home, entry.match.market)
-        known = self._state.by_event.get(key)  # not the draft's: bookmakers of a source share the key
+        known = self._state.by_event.get(key)  # not from the draft: bookmakers of a source share the key
         if known is not None and known != fixture_id:
             self._drop(known, bookmaker, key)
         self._edits.setdefault(fixture_id, {})[bookmaker] = entry
@@ -355,7 +355,7 @@ class _Following:
             self._draft.reasons[fixture_id] = FixtureRemoval.MERGED, self._merged_into(match_id, homes)
 
     def _merged_into(self, match_id: FixtureId, homes: set[FixtureId]) -> FixtureId:
-        """Return where a match merged into, if possible the match that its 1X2 fixture joined."""
+        """Return the match into which a match merged, if possible the match that its 1X2 fixture joined."""
         into = {change.into for change in self._followed.changes.changes if change.id == match_id}
         return min(homes, key=lambda home: (match_id_of(home) not in into, home))
 

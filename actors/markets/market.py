@@ -37,7 +37,7 @@ class Kind(StrEnum):
 class Form(Struct, frozen=True):
     """The outcomes of a kind in order, each with its margin; `lines` is their range, in quarters.
 
-    `winners` is the number of outcomes that are won together. Of equally even lines the one nearest to
+    `winners` is the number of outcomes that are won together. Among equally even lines the line nearest to
     `centre` (in quarters) is the main line. With `count_from_now` many bookmakers ignore goals before a bet
     in play.
     """

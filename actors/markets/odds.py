@@ -42,7 +42,8 @@ def of_one_winner(market: Market, prices: Odds) -> Odds:
 def of_all_winners(market: Market, chances: Odds) -> Odds:
     """Return the chances of the outcomes to be won, from chances that add up to 1.
 
-    Those of double chance add up to 2, and none may exceed 1: an excess goes to the others, in proportion.
+    The chances of double chance add up to 2, and none may exceed 1: the other chances get an excess,
+    in proportion.
     """
     winners = market.winners
     if winners == 1:

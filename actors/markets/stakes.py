@@ -1,8 +1,8 @@
 """Stakes on each outcome of a surebet, in whole steps of cents, that never lose. Pure, exact.
 
 web/static/board/stakes.js has the same arithmetic for markets of any size where one outcome is won and the
-others are lost. Where bets may be half won, or several outcomes are won together, every result of the
-market is checked.
+other outcomes are lost. Where bets may be half won, or several outcomes are won together, every result of
+the market is checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from actors.markets.returns import Result, gaining_results
 MAX_TOTALS = 100
 """The most sums tried in steps of more than a cent, the largest first."""
 _NEAR = 3
-"""Whole stakes are searched within so many steps of the best stakes in fractions of cents."""
+"""Whole stakes are searched within this number of steps of the best stakes in fractions of cents."""
 
 
 class NoStakes(StrEnum):
@@ -54,7 +54,7 @@ class StakedLeg(Struct, frozen=True, gc=False):
 
     @property
     def exactly_paid(self) -> Fraction:
-        """The same as a fraction, from numbers as they are written: 2.1 is 21/10."""
+        """The price after the fee as a fraction, from numbers as they are written: 2.1 is 21/10."""
         price, fee = Fraction(str(self.odds)), Fraction(str(self.fee_rate))
         return price / (1 + fee * (1 - 1 / price))
 
@@ -102,9 +102,9 @@ def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) ->
 class _Terms(Struct, frozen=True):
     """The terms of a leg as whole numbers.
 
-    p / q is the price after the fee, t / u the commission; net / whole is the return of a stake of 1 as
-    the only bet at its bookmaker. `is_together`: several legs are on this market; `is_sharing`: it takes a
-    commission, which they share.
+    p / q is the price after the fee, t / u the commission; net / whole is the return of a stake of 1 as the
+    only bet at its bookmaker. `is_together`: several legs are on this market; `is_sharing`: the market
+    takes a commission, which they share.
     """
 
     p: int
@@ -189,7 +189,7 @@ def _conditions(market: Market, legs: Legs) -> list[Condition]:
 
     A bookmaker pays the smaller of two sums: the gross return of its bets, and that return less commission
     on their net winnings (which may be negative). Both sums are linear in the stakes, so each gives a
-    condition. A condition that another one implies is left out, and so is the result that returns all
+    condition. A condition that another condition implies is left out, and so is the result that returns all
     stakes: it never loses.
     """
     names, rows = [leg.bookmaker for leg in legs], dict[tuple[Fraction, ...], None]()

@@ -47,7 +47,7 @@ class Evaluation(Struct, frozen=True):
     def found(
         self, rules: SurebetRules, among: Collection[BookmakerId] | None = None
     ) -> FoundSurebet | None:
-        """Return the best surebet at that moment, with its doubts, from all bookmakers or `among` these.
+        """Return the best surebet at that moment, with its doubts, from all bookmakers or those `among`.
 
         It is weak if all stakes may be returned.
         """
@@ -80,9 +80,9 @@ def holds_until(
 ) -> float:
     """Return until when (monotonic seconds) a surebet of entries is valid, by the confirmations in `books`.
 
-    Minus infinity if it is not: one of its lists is not trusted any more, its prices are too far apart in
-    time, or another bookmaker of a leg's company was confirmed later. `companies` are the companies of the
-    bookmakers that count, with live prices.
+    It is minus infinity for an invalid surebet: one of its lists is not trusted any more, its prices are
+    too far apart in time, or another bookmaker of a leg's company was confirmed later. `companies` are the
+    companies of the bookmakers that count, with live prices.
     """
     legs = []
     for leg in found.legs:

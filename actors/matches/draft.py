@@ -308,7 +308,7 @@ def _with_views(
 
 
 def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose match is not in the fixture that theirs merged into."""
+    """Return the bookmakers whose match is not in the fixture into which their old fixture merged."""
     there = {entry.id for entry in into.listed}
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
 
@@ -346,7 +346,7 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
 
 
 def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
-    """Return how each member is linked: to whom, how surely, and whether the link has evidence."""
+    """Return how each member is linked: to which member, how surely, and whether the link has evidence."""
     return [
         (link.key, link.rule, link.to, link.max_price_gap, not link.evidence, link.certainty, link.limits)
         for link in members

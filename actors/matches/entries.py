@@ -1,4 +1,4 @@
-"""Combines the entries of a source's bookmakers into the event to link, and tells sure links. Pure."""
+"""Combines the entries of a source's bookmakers into the event to link, and finds sure links. Pure."""
 
 from __future__ import annotations
 

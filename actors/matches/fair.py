@@ -20,7 +20,7 @@ from actors.markets.odds import Odds, book_sum, scaled
 from actors.matching.event import Chances
 from actors.matching.rules import AGREE, distance
 
-MIN_BOOKMAKERS = 3  # fewer give no consensus
+MIN_BOOKMAKERS = 3  # fewer bookmakers give no consensus
 CROSSED = 0.02  # the least gain in distance by exchanging home and away
 
 _STEPS = 100  # usual prices need 4, prices of 1.0000001 and 1e300 in one book need 40
@@ -133,9 +133,9 @@ def may_be_overpriced(
 
 
 def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose prices agree with the others' only with home and away exchanged.
+    """Return the bookmakers whose prices agree with the other prices only with home and away exchanged.
 
-    Of two bookmakers either may have exchanged the teams: both are returned.
+    If there are two bookmakers, either may have exchanged the teams: both bookmakers are returned.
     """
     medians = medians_of_others(quotes, 1)
     return frozenset([name for name, others in medians.items() if is_crossed(quotes[name], others)])
@@ -147,7 +147,7 @@ def is_overpriced(quote: Quote, others: Chances, ratio: float) -> bool:
 
 
 def is_crossed(quote: Quote, others: Chances) -> bool:
-    """Return whether prices agree with the others' only with home and away exchanged."""
+    """Return whether prices agree with the other prices only with home and away exchanged."""
     exchanged = distance(quote.chances, others[::-1])
     return exchanged <= AGREE and distance(quote.chances, others) - exchanged > CROSSED
 
@@ -157,7 +157,7 @@ def medians_of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]
     ordered = _sorted(quotes)
     counted = len(ordered[0]) if ordered else 0
     found: dict[BookmakerId, Chances] = {}
-    known: dict[tuple[float, ...], Chances] = {}  # removing one of many leaves few different medians
+    known: dict[tuple[float, ...], Chances] = {}  # removing one of many prices leaves few different medians
     for name, quote in quotes.items():
         if (count := counted - quote.counts) >= fewest:
             own: Iterable[float] = quote.chances if quote.counts else repeat(inf)

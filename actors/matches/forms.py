@@ -54,7 +54,8 @@ def whole(fixture: Fixture, *, weak: bool = False) -> Shown:
 def shown(fixture: Fixture, form: Form, state: FixtureState, *, weak: bool = False) -> Shown | None:
     """Return a fixture in that form, None if the form excludes it; weak surebets only with `weak`.
 
-    A surebet of some bookmakers is shown only while one of all bookmakers is, which has lasted long enough.
+    A surebet of some bookmakers is shown only while a surebet of all bookmakers is shown, which has lasted
+    long enough.
     """
     names, among = fixture.bookmakers, form.bookmakers
     if among and not (names := tuple([name for name in names if name in among])):
@@ -85,7 +86,7 @@ def _surebet_of(
 
 
 def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evaluation, FoundSurebet] | None:
-    """Return the surebet that a form's bookmakers make of a fixture in this version, None if none."""
+    """Return the surebet that a form's bookmakers make of a fixture in this version, or None."""
     candidate = state.candidates.by_fixture.get(fixture.id)
     if candidate is None or candidate.seen is None or (fixture.standing is None and not form.doubted):
         return None

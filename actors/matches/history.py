@@ -104,7 +104,7 @@ _NOWHERE: Mapping[str, Gone] = {}
 
 
 class FixtureHistory(History[FixtureView, FixtureRecord]):
-    """The changes of fixtures, for each kind of view; a view is of all fixtures or of one bookmaker's."""
+    """The changes of fixtures, for each kind of view; a view has all fixtures or one bookmaker's."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, ViewKind, limits)

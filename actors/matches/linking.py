@@ -138,7 +138,7 @@ class Linking:
     def _sorted(
         self, state: FixtureState, keys: Iterable[EventKey] | None, again: Mapping[EventKey, None]
     ) -> Sliced[tuple[list[EventKey], list[EventKey], list[Event]]]:
-        """Return the existing events, the removed ones, and the ones that the matcher must compare.
+        """Return the existing events, the removed ones, and the events that the matcher must compare.
 
         These are the events in `again`, changed events, and events that are not grouped like their fixture.
         """

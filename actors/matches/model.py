@@ -46,7 +46,7 @@ class ViewKind(StrEnum):
 
     FIXTURES = "fixtures"
     SUREBETS = "surebets"  # only fixtures with a surebet
-    WEAK = "weak"  # the same, plus weak surebets of lines; other markets have none
+    WEAK = "weak"  # also fixtures with weak surebets of lines; other markets have none
 
 
 OF_EVERY_MARKET = (ViewKind.FIXTURES, ViewKind.SUREBETS)
@@ -114,8 +114,8 @@ class BookmakerInfo(Struct, frozen=True):
     """A bookmaker in the configuration: its source, the meaning of its confirmations, and both places.
 
     With `counts_from_now` its handicap in play ignores goals before the bet, as on exchanges. The place of
-    a source is its first bookmaker's. `commission` is the share that it keeps of a win. `company` is who
-    pays; several bookmakers may belong to one company.
+    a source is that of its first bookmaker. `commission` is the share that it keeps of a win. `company` is
+    who pays; several bookmakers may belong to one company.
     """
 
     source: SourceName
@@ -234,7 +234,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def standing(self) -> Surebet | None:
-        """The surebet of the fixture, also a weak one; the kind of market says which bets are one."""
+        """The surebet of the fixture, also a weak one; the kind of market says whether it is weak."""
         return self.surebet or self.weak
 
     def with_standing(self, surebet: Surebet | None) -> Fixture:
@@ -280,7 +280,7 @@ class FixtureChunk(SortedChunk[Place, Fixture], frozen=True, eq=False, weakref=T
 class FixtureChange(Struct, frozen=True, eq=False, gc=False):
     """A commit's change of one fixture, as readers see it; None for a missing state.
 
-    `reason` is why the fixture, or else some of its bookmakers, are gone; `surebet_reason` why its surebet
+    `reason` says why the fixture, or some of its bookmakers, are gone, `surebet_reason` why its surebet
     is. The matches of the bookmakers `apart` are not in the fixture `into`, with which it merged. With
     `is_of_weak` only its weak surebet changed.
     """

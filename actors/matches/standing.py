@@ -83,7 +83,7 @@ class Surebets:
     def _evaluate(
         self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant, *, is_present: bool
     ) -> Candidate:
-        """Set the surebet of a fixture at `now`, and return the prices that are or may become one."""
+        """Set the surebet of a fixture at `now`, and return the prices that are or may become a surebet."""
         evaluation = self._evaluation(fixture, books, now)
         found = evaluation.found(self._terms.surebets)
         known, former = draft.base.get(fixture.id), draft.base.candidates.by_fixture.get(fixture.id)

@@ -33,7 +33,7 @@ class Doubt(StrEnum):
     AGE = "age"  # a price was not confirmed lately
     SKEW = "skew"  # its prices were confirmed at times too far apart
     LINK = "link"  # the evidence for a leg's link is too weak
-    PRICE = "price"  # a price disagrees with the other bookmakers': probably an error
+    PRICE = "price"  # a price disagrees with those of other bookmakers: probably an error
     PROFIT = "profit"  # too good to be true
 
 
@@ -60,7 +60,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, which takes `commission` from the net win on the market.
 
     Its list was confirmed at `vouched_mono`, for `holds_s` seconds. `chances` are the fair chances of the
-    bookmaker's prices; it `is_doubted` if these contradict the other bookmakers'. `fee_rate` is that of
+    bookmaker's prices; it `is_doubted` if these contradict the other bookmakers. `fee_rate` is the fee of
     `Match`, for prediction markets. Without `is_trusted` the newest attempt to get its list failed: then
     neither it nor an older price of its company is a leg.
     """
@@ -133,10 +133,10 @@ class Leg(Struct, frozen=True, gc=False):
 class Surebet(Struct, frozen=True, gc=False):
     """Prices that win after every result, since `since` (Unix seconds); `profit` is a share of the total.
 
-    `book_sum` is the cost of a return of 1, for double chance of 2, because two of its bets win. The
-    surebet ends at `until` (Unix seconds) without new confirmations. Ages and `until` are as of the version
-    that last changed its fixture. A weak one has a profit of 0, because all stakes may be returned, and a
-    `usual_profit`, the least gain after any other result.
+    `book_sum` is the cost of a return of 1, for double chance the cost of a return of 2, because two of its
+    bets win. The surebet ends at `until` (Unix seconds) without new confirmations. Ages and `until` are as
+    of the version that last changed its fixture. A weak surebet has a profit of 0, because all stakes may
+    be returned, and a `usual_profit`, the least gain after any other result.
     """
 
     profit: float
@@ -161,7 +161,7 @@ def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, ...] | None:
 
 
 def doubted_legs(quotes: Quotes, rules: SurebetRules, market: Market = ONE_X_TWO) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose prices contradict the others': no surebet uses them.
+    """Return the bookmakers whose prices contradict the other prices: no surebet uses them.
 
     Two other bookmakers are enough to call a price too high, while best prices need three, because a bet on
     it may be lost. In most markets exchanging the teams does not reverse the outcomes.
@@ -173,15 +173,15 @@ def doubted_legs(quotes: Quotes, rules: SurebetRules, market: Market = ONE_X_TWO
 def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
     """Return the most profitable surebet whose only doubt, if any, is its profit.
 
-    If there is none, return the most profitable one with its doubts, or None. Of equals the first legs win.
-    Collected prices are never a leg.
+    If there is none, return the most profitable surebet with its doubts, or None. Of equal surebets the
+    first legs win. Collected prices are never a leg.
     """
     live = _live(legs)
     return _surebet(live, now, rules) if live and may_gain(live[0].market) else None
 
 
 def weak_surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
-    """Return the same for a line where all stakes may be returned: it never loses, and mostly gains.
+    """Return the best surebet on a line where all stakes may be returned: it never loses, and mostly gains.
 
     No leg has a fee, because fees are not returned.
     """
@@ -278,7 +278,7 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the legs at two bookmakers or more that need the smallest stake; None if there are none.
+    """Return the legs at two bookmakers or more that need the smallest stake; None without such legs.
 
     They have the best net prices. If one bookmaker has all of these, one outcome takes its next best price,
     because a gain at a single bookmaker is an error. Several legs on one market with commission may need

@@ -60,7 +60,7 @@ class FixtureUpdater:
         version: int,
         is_present: bool = True,
     ) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences and links at `now`; None if they stay.
+        """Return the fixtures after these differences and links at `now`; None if they are unchanged.
 
         Only surebets depend on the time. Unless it `is_present`, the time may be a while ago. With an
         unknown time (None) there are no surebets.
@@ -168,9 +168,9 @@ class FixtureUpdater:
             self._part(draft, made, {self.roster[name].source for name in changes})
 
     def _doubted(self, draft: FixtureUpdate, before: Fixture, after: Fixture) -> tuple[Member, ...]:
-        """Return the members; those listed otherwise than before are likely until they are compared again.
+        """Return the members; differently listed ones are likely until they are compared again.
 
-        A source may have used an id again, for another match.
+        A source may have used an id again for another match.
         """
         keys = [member.key for member in after.members if member.key in draft.events]
         was, now = ({unpriced_event_of(some, key, self.roster) for key in keys} for some in (before, after))

@@ -110,7 +110,7 @@ class Index:
         return found
 
     def _by_parts(self, side: str, start: int, name: Name) -> set[Description]:
-        """Return the descriptions of about the same minute that share a part of that name on that side."""
+        """Return the descriptions of about the same minute that share a part of the name on this side."""
         found: set[Description] = set()
         first = (start // LONGEST_FUZZY - 1) * LONGEST_FUZZY
         for key in _parts(side, name):
@@ -142,7 +142,7 @@ class Index:
 def _resembling(
     name_of: Callable[[Description], Name], description: Description, others: Iterable[Description]
 ) -> set[Description]:
-    """Return the descriptions with a similar word on that side; names without one are not similar."""
+    """Return the descriptions with a similar word on that side; without one, names are not similar."""
     by_word: dict[str, list[Description]] = {}
     for other in others:
         for word in name_of(other).words:

@@ -25,7 +25,7 @@ from actors.matching.rules import ON_TIME, Certainty, Group, Member, Relation, R
 
 MARGIN = 0.25  # a rival whose rank is nearer than this prevents a link
 RUN = 4096  # edges sorted in one step, which takes some milliseconds
-FEW = 50  # up to so many descriptions all are compared, because searching takes as long
+FEW = 50  # up to this number all descriptions are compared, because searching takes as long
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
 """A link of events a and b, a < b: negative rank, a, b, rule, largest price gap, whether both are on time.

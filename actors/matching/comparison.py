@@ -1,4 +1,4 @@
-"""Compares two matches: names, class, kick-off and leagues; tells which conditions for a link remain.
+"""Compares two matches: names, class, kick-off and leagues; finds the remaining conditions for a link.
 
 Pure, given overrides. Prices are compared later, event by event. Everything else is the same for all events
 with the same names, league and kick-off, which share one `Description`.
@@ -69,7 +69,8 @@ class Description(Struct, eq=False, gc=False):
 
     `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
     club, so that the tables are ignored for this match. With `is_of_several` two pairs of clubs of one
-    country have these names, with `is_ambiguous` they may have. With `is_unnamed` a team is not known yet.
+    country have these names, with `is_ambiguous` they may have them. With `is_unnamed` a team is not known
+    yet.
     """
 
     home: Name
@@ -86,7 +87,7 @@ class Description(Struct, eq=False, gc=False):
 
     @property
     def parts(self) -> tuple[Name, Name, League, int | None]:
-        """The values that identify it."""
+        """The values that identify the description."""
         return self.home, self.away, self.league, self.start
 
 
@@ -111,7 +112,7 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
 
 
 def swapped(description: Description) -> Description:
-    """Return it with home and away exchanged, without events."""
+    """Return the description with home and away exchanged, without events."""
     return described(description.away, description.home, description.league, description.start)
 
 
@@ -145,7 +146,7 @@ class Comparator:
         if (delta_s := _apart(a, b)) is None or (far := abs(delta_s)) > LONGEST:
             return None
         if a.is_unnamed or b.is_unnamed:
-            return None  # "Winner QF1" may be of different cups, and either team may be the winner
+            return None  # "Winner QF1" may be in different cups, and either team may be the winner
         ours, theirs = a.league, b.league
         home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
         if home.likeness < 0 and far > LONGEST_FUZZY:
@@ -164,7 +165,7 @@ class Comparator:
         if objection is None and _are_namesakes(a, b, league):
             objection = Objection.LEAGUE
         is_timed = a.start is not None
-        if not is_timed and objection is None:  # only one label and agreeing prices can then link them
+        if not is_timed and objection is None:  # then only one label and agreeing prices can link them
             objection = None if have_one_label(ours, theirs) else Objection.KICK_OFF
             league = LeagueEvidence.SAME
         return _relation(home, away, delta_s, league, country, objection, is_timed=is_timed)
@@ -172,7 +173,7 @@ class Comparator:
     def _objection(
         self, a: Description, b: Description, home: NameEvidence, away: NameEvidence
     ) -> Objection | None:
-        """Return the reason that forbids a link, whatever leagues and prices say; None if none."""
+        """Return the reason that forbids a link, whatever leagues and prices say; None if there is none."""
         worse, better = sorted((home.likeness, away.likeness))
         if self._is_crossed(a, b, home, away):
             return Objection.SWAPPED
@@ -273,7 +274,7 @@ def _relation(  # noqa: PLR0917
 
 
 def rank_with(relation: Relation, condition: Condition | None, gap: float | None) -> float:
-    """Return the rank of two events: of names and league, plus a rule's bonus, less a price gap."""
+    """Return the rank of two events: that of names and league, plus a rule's bonus, less a price gap."""
     bonus = BONUS.get(condition.rule, 0.0) if condition is not None else 0.0
     return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
 
@@ -285,7 +286,7 @@ def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
 
 
 def _apart(a: Description, b: Description) -> int | None:
-    """Return b's kick-off minus a's; an assumed delay if both are unknown, None if one is."""
+    """Return b's kick-off minus a's; an assumed delay if both are unknown, None if one is unknown."""
     if a.start is None or b.start is None:
         return UNKNOWN_APART if a.start is b.start else None
     return b.start - a.start
@@ -301,7 +302,7 @@ def _moves_at_most(a: Description, b: Description) -> float:
 def _is_played(description: Description) -> bool:
     """Return whether both teams have a word in brackets, such as the player in simulated matches.
 
-    If it is their country instead, only links of moved kick-offs are missed.
+    If the word is their country instead, only links of moved kick-offs are missed.
     """
     return description.home.is_explained and description.away.is_explained
 
@@ -317,7 +318,7 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
 
 
 def _league_evidence(a: Description, b: Description, country: int) -> LeagueEvidence:
-    """Return the evidence from the labels, which prove nothing where several clubs may be meant."""
+    """Return the evidence from the labels, which prove nothing where the names may mean several clubs."""
     found = league_evidence(a.league, b.league, country)
     is_same = found is LeagueEvidence.SAME
     return LeagueEvidence.CONCLUDED if is_same and (a.is_ambiguous or b.is_ambiguous) else found

@@ -40,7 +40,7 @@ class LeagueEvidence(StrEnum):
     """The evidence from two leagues' labels."""
 
     SAME = "same"
-    CONCLUDED = "concluded"  # the same, if the clubs are those that are meant, which is no proof
+    CONCLUDED = "concluded"  # the same league, if the names mean these clubs, which is no proof
     UNKNOWN = "unknown"  # a source gives no label, or a label without a country
     UNCLEAR = "unclear"  # different labels, which may mean two competitions or classes of teams
     DIFFERENT = "different"
@@ -58,7 +58,7 @@ class Evidence(Struct, frozen=True, gc=False):
     """All evidence about two events, a and b.
 
     `kickoff_delta_s` is b's kick-off minus a's, None if one is unknown. `country` is 1 if both leagues are
-    of one country, -1 if of two, otherwise 0. `price_gap` is the largest difference of the three
+    of one country, -1 if they are of two, otherwise 0. `price_gap` is the largest difference of the three
     probabilities.
     """
 
@@ -94,7 +94,7 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
 def _different_clubs(a: Name, b: Name, alike: float) -> NameEvidence:
     words, others = {*a.text.split()}, {*b.text.split()}
     is_left_out = (words <= others or others <= words) and not any(map(str.isdigit, words ^ others))
-    if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one may be short for the other
+    if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one name may be short for the other
         return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)
     return NameEvidence(Likeness.OTHER, alike, How.TABLE)
 
@@ -120,7 +120,7 @@ def _by_words(a: Name, b: Name, alike: float) -> NameEvidence:
 
 
 def are_of_several_countries(home: Name, away: Name) -> bool:
-    """Return whether clubs of several countries have both names, so that a label must tell: AEK v Aris."""
+    """Return whether clubs of several countries have both names, so that a label decides: AEK v Aris."""
     return len(countries_of(home) & countries_of(away)) > 1
 
 
@@ -138,7 +138,7 @@ def are_of_several(home: Name, away: Name, country: str | None) -> bool:
 def may_be_of_several(home: Name, away: Name, country: str | None) -> bool:
     """Return whether each of two names is the name, or a short form, of several clubs of one country.
 
-    Each may mostly mean the best known of them. `country` is the league's, if known.
+    Each name may mostly mean the best known of these clubs. `country` is the league's, if known.
     """
     there = countries_of_several(home, is_short=True) & countries_of_several(away, is_short=True)
     return bool(there) and (country is None or country in there)

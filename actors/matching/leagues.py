@@ -164,7 +164,7 @@ def _league_of(
 
 
 def _international_key(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
-    """Return the key of a competition of several countries that sources call alike, None for others.
+    """Return the key of a competition of several countries that sources call alike, None for other labels.
 
     It needs a label with a federation's name or, between two countries, the label of a competition or of
     friendlies. A key of The Odds API always means one competition.
@@ -182,7 +182,7 @@ def stated(league: League) -> League:
 
 
 def countries_evidence(a: League, b: League) -> int:
-    """Return 1 if both leagues are of one country, -1 if of two, 0 if one is unknown."""
+    """Return 1 if both leagues are of one country, -1 if they are of two, 0 if one is unknown."""
     if a.country is None or b.country is None:
         return 0
     return 1 if a.country == b.country else -1
@@ -263,7 +263,7 @@ def league_stated(text: str) -> str | None:
 
 
 def country_named(text: str) -> str | None:
-    """Return the country that a word or adjective means in labels; None for another text."""
+    """Return the country that a word or adjective means in labels; None if it means none."""
     return _country_words()[0].get(_text(text))
 
 
@@ -327,7 +327,7 @@ def _table() -> dict[str, str]:
             if not country or "_" in label or _parts(label)[1] is not None:
                 table[label] = competition
         for label in others.split("|"):
-            if label.startswith("=") and _parts(label)[1] is None:  # means only this competition
+            if label.startswith("=") and _parts(label)[1] is None:  # the label means only this competition
                 table.setdefault(f"None:{_parts(label)[2]}", competition)
         for label in (*labels, *others.split("|")):
             if words := _parts(label)[2]:

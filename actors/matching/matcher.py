@@ -22,7 +22,7 @@ from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import Group, Member, price_gap, rules_of
 from actors.naming.names import Name
 
-ENOUGH, NEARLY_ALL = 4, 0.9  # matches that prove a label's country; least share of its matches
+ENOUGH, NEARLY_ALL = 4, 0.9  # matches that prove a label's country; the least share of them in it
 
 __all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 
@@ -276,7 +276,7 @@ def _label_of(event: Event) -> tuple[str, ...]:
 
 
 def _country_of_all(countries: Mapping[EventKey, str | None]) -> str | None:
-    """Return the country of nearly all matches of a label, if there are enough, and none of another."""
+    """Return the country of nearly all matches of a label, if there are enough, and none is of another."""
     known = {country for country in countries.values() if country is not None}
     count = sum(country is not None for country in countries.values())
     is_proven = len(known) == 1 and count >= ENOUGH and count >= NEARLY_ALL * len(countries)

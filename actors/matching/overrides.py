@@ -23,7 +23,7 @@ def joined(groups: Iterable[Iterable[K]]) -> dict[K, list[K]]:
     for group in groups:
         items = [*group]
         there = {id(known): known for item in items if (known := home.get(item)) is not None}
-        every = max(there.values(), key=len, default=[])  # the longest absorbs the others
+        every = max(there.values(), key=len, default=[])  # the longest group absorbs the other groups
         others = [item for known in there.values() if known is not every for item in known]
         for item in (*others, *items):
             if home.get(item) is not every:
@@ -71,7 +71,7 @@ class Pair(Struct, frozen=True):
 
 
 class Overrides(Struct, frozen=True):
-    """The operator's decisions. Each of `leagues` has labels of one competition, `source:label` or plain.
+    """The operator's decisions. Each of `leagues` has one competition's labels, `source:label` or plain.
 
     With `none` the operator confirms that there are no decisions.
     """
@@ -127,7 +127,7 @@ class ByHand:
         return product(self._here[2 * number], self._here[2 * number + 1])
 
     def doubt(self, a: _Node, b: _Node) -> str:
-        """Return why no surebet may rest on the operator's pair of these two, empty if one may.
+        """Return why no surebet may rest on the operator's pair of these two, empty if a surebet may.
 
         A source may reuse an id for another match or class, or list two matches alike.
         """

@@ -17,15 +17,15 @@ from msgspec import Struct
 from actors.matching.event import Chances, EventKey
 from actors.matching.evidence import Evidence, LeagueEvidence, Likeness, NameEvidence
 
-CLOSE = 0.03  # prices are close: half of `AGREE`
+CLOSE = 0.03  # prices are close up to this difference: half of `AGREE`
 AGREE = 0.06  # prices agree up to this difference of any probability
-OFF = 0.12  # prices are off above this
-FAR = 0.25  # prices are far apart above this
+OFF = 0.12  # prices are off above this difference
+FAR = 0.25  # prices are far apart above this difference
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LONGEST = 4 * DAY  # longest delay between two kick-offs of one match
-LONGEST_ALIKE = 30 * HOUR  # the longest, unless both names are the same
-LONGEST_FUZZY = 5 * MINUTE  # the longest, if neither name is the same
+LONGEST_ALIKE = 30 * HOUR  # the longest delay, unless both names are the same
+LONGEST_FUZZY = 5 * MINUTE  # the longest delay, if neither name is the same
 UNKNOWN_APART = 3 * HOUR  # assumed delay between two unknown kick-offs
 ON_TIME = 15 * MINUTE
 SURE_WITHIN = 5 * MINUTE  # longest delay in a match on which a surebet may rest
@@ -72,7 +72,7 @@ class Member(Struct, frozen=True, gc=False):
     The link holds while both events' prices differ by at most `max_price_gap`, and while the prices of this
     event and of each member in `limits` differ by at most that limit. The links are the best of those that
     made the group; all lead to the first member, directly or through others. The first member has the rule
-    `first` and no link. In the evidence this event is a, the other b.
+    `first` and no link. In the evidence this event is a, the other event is b.
 
     The sure core is the largest set of events in a group that are all sure with each other, compared
     directly. An event outside it has the `certainty` `likely`.
@@ -189,7 +189,7 @@ class Relation(Struct, frozen=True, gc=False):
         return None
 
     def bears(self, gap: float | None) -> bool:
-        """Return whether the two may be one match, even if no condition holds."""
+        """Return whether the two descriptions may be one match, even if no condition holds."""
         return self.bearable >= (gap or 0.0)
 
     @property
@@ -207,8 +207,8 @@ def open_to(
 ) -> tuple[tuple[Condition, ...], float]:
     """Return the conditions that hold apart from prices, and the largest price gap that any could bear.
 
-    The gap includes conditions that would hold if unknown leagues and countries proved the same; -1 if
-    there are none. `within_s` is one of `LIMITS`.
+    The gap includes conditions that would hold if unknown leagues and countries proved equal; it is -1 if
+    there are no conditions. `within_s` is one of `LIMITS`.
     """
     hoped = league if league is LeagueEvidence.DIFFERENT else LeagueEvidence.SAME
     ways = tuple(
@@ -232,7 +232,7 @@ def lacks(  # noqa: PLR0917
     league: LeagueEvidence,
     country: int,
 ) -> str:
-    """Return which evidence, except prices, is missing for the condition; empty if none is."""
+    """Return which evidence, except prices, is missing for the condition; empty if nothing is missing."""
     if better < condition.better or worse < condition.worse:
         return "name"
     if delta_s > condition.within_s:
@@ -256,8 +256,8 @@ def rank_of(
 def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
     """Return each member's key, rule, whether it has evidence, certainty and limits, but not its `to`.
 
-    Two groups of the same events count as different if these differ. `to` is left out, because the choice
-    among equal links depends on current prices, and each of them holds.
+    Two groups of the same events count as different if these values differ. `to` is left out, because the
+    choice among equal links depends on current prices, and each of these links holds.
     """
     return {
         (member.key, member.rule, member.evidence is None, member.certainty, tuple(member.limits.items()))

@@ -64,7 +64,7 @@ class Journal:
         return self._noted[1]
 
     def since(self, number: int) -> tuple[int, tuple[EventReport, ...]]:
-        """Return how many events there have been, and those after the first `number`, as far as kept."""
+        """Return how many events there have been, and the kept ones of those after the first `number`."""
         newest, events = self._noted
         return newest, events[max(len(events) - (newest - number), 0) :]
 
@@ -73,5 +73,5 @@ def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         value = [f"{key}: {item}" for key, item in value.items()]
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    text = text.encode("utf-8", "replace").decode()  # of lone surrogates, which JSON and SQLite refuse
+    text = text.encode("utf-8", "replace").decode()  # no lone surrogates, which JSON and SQLite refuse
     return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"

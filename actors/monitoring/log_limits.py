@@ -45,7 +45,7 @@ class LogLimits(logging.Filter):
         kind = _client_error(record, error)
         if kind is None:
             return record.levelno >= logging.root.level and self._is_due(_place(record, error))
-        if record.name != "hypercorn.error":  # hypercorn.error repeats it when the connection ends
+        if record.name != "hypercorn.error":  # hypercorn.error repeats the error when the connection ends
             self._status.client_errors.add(kind)
             if self._is_due(kind):
                 announce(log, "http.client_errors", kind=kind, errors=self._status.client_errors[kind])
@@ -73,7 +73,7 @@ def _client_error(record: logging.LogRecord, error: BaseException | None) -> str
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:
-    """Return the exception of a record; from a group, the first that no connection caused."""
+    """Return the exception of a record; of a group, the first error that no connection caused."""
     exc_info = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
     error = exc_info[1] if isinstance(exc_info, tuple) else exc_info
     while isinstance(error, BaseExceptionGroup):

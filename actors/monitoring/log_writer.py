@@ -1,8 +1,8 @@
 """Writes log lines from its own thread, so that a stalled reader of the log never blocks the event loop.
 
 Beyond `MAX_WAITING` waiting bytes, lines are dropped and counted until only half as many wait. If the
-output fails (closed, full disk) its lines are lost and nothing else. If no thread can start, lines are
-written at once.
+output fails (closed, full disk) only its lines are lost. If no thread can start, lines are
+written directly.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _SHARED: tuple[Processor, ...] = (
 
 
 _noting = ExitStack()
-"""Ends when the log is set up anew: one journal follows the transitions of the process."""
+"""Ends when the log is set up anew, because only one journal follows the transitions of the process."""
 
 
 class _ShortenedError(Exception):
@@ -118,7 +118,7 @@ def _with_short_error(_logger: object, _name: str, event: EventDict) -> EventDic
 
 
 def _is_long(error: BaseException) -> bool:
-    return len(error_text(error)) == MAX_ERROR_CHARS  # so it was cut
+    return len(error_text(error)) == MAX_ERROR_CHARS  # then the text was cut
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

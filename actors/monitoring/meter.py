@@ -82,4 +82,4 @@ def _quantile(ends: Sequence[float], counted: Sequence[int], share: float) -> fl
         return ends[place - 1]
     start, before = (ends[place - 1], counted[place - 1]) if place else (0.0, 0)
     inside = start + (ends[place] - start) * (rank - before) / (counted[place] - before)
-    return min(inside, ends[place])  # `inside` may exceed it by rounding
+    return min(inside, ends[place])  # `inside` may exceed this end by rounding

@@ -84,7 +84,7 @@ class Rejections:
         return {reason: rejected.count for reason, rejected in sorted(self._not_shown(lists).items())}
 
     def reason_of(self, match_id: SourceMatchId) -> str | None:
-        """Return why a match is rejected now; None if it is not, or was only counted (`MAX_NOTED`)."""
+        """Return why a match is rejected now; None if it is accepted, or was only counted (`MAX_NOTED`)."""
         found = (named.get(match_id) for named in self._named.values())
         return next((reason for reason in found if reason in _REASONS), None)
 

@@ -16,9 +16,10 @@ Id = TypeVar("Id", bound=str)
 def shorts_of(names: Mapping[Id, str], given: Mapping[Id, str]) -> dict[Id, str]:
     """Return a short name of at most `MAX_SHORT` characters for each bookmaker, in the order of `names`.
 
-    No two are equal, ignoring case. The `given` ones are kept, and must differ. Any other bookmaker gets
-    the first form of its name (`_forms`) that no other bookmaker would get; if there is none, a number is
-    added. So a short name depends on all names, but on their order only if it has a number.
+    No two short names are equal, ignoring case. The `given` names are kept, and must differ. Any other
+    bookmaker gets the first form of its name (`_forms`) that no other bookmaker would get; if there is
+    none, a number is added. So a short name depends on all names, but on the order of names only if it has
+    a number.
     """
     shorts = {name: given[name] for name in names if name in given}
     taken = {short.casefold() for short in shorts.values()}

@@ -104,7 +104,7 @@ class SourceStatus:
 
     @property
     def error(self) -> str | None:
-        """The present error: one that only the operator can mend, then the source's, then a scope's."""
+        """The present error: one that only the operator can mend, otherwise the source's, or a scope's."""
         others = [scope.last_error for scope in self.scopes.values() if scope.failures]
         return self.operator_error or (self.last_error if self.failures else next(iter(others), None))
 
@@ -125,7 +125,7 @@ class BookmakerStatus:
     is the kind of its offer, `short` its configured short name. Without `is_named` the name is the id until
     the source gives one. `meter` measures the time of its batches from receipt to commit, and the changed
     entries. `accepted_at` and `changed_at` are the times of receipt of the newest accepted batch, and of
-    the newest one that changed entries.
+    the newest batch that changed entries.
     """
 
     id: BookmakerId

@@ -27,13 +27,13 @@ from actors.runtime.facts import announce
 FAILURES_TO_BE_DOWN = 2
 EVERY_S = 1.0
 MAX_KEYS = 200
-"""Remembered keys of unconfigured bookmakers in a source's answers; The Odds API has half as many."""
+"""Remembered keys of unconfigured bookmakers in a source's answers; The Odds API has half as many keys."""
 
 
 def failed(
     status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
 ) -> None:
-    """Record a failed attempt; log `source.down` at the second consecutive one, or `at_once`."""
+    """Record a failed attempt; log `source.down` at the second consecutive failure, or `at_once`."""
     status.failed_by.add(error.reason)
     status.failures += 1
     status.last_error = str(error)
@@ -145,7 +145,7 @@ def _unlisted(
 ) -> str:
     """Return the error for a key that no answer had.
 
-    It suggests a similar key of the answers, otherwise (if the key is unknown) a known one, but never a key
+    It suggests a similar key of the answers, otherwise (if the key is unknown) a known key, but never a key
     that a bookmaker has already.
     """
     taken = {*keys.values()}
@@ -198,7 +198,7 @@ def record_latencies(
 ) -> None:
     """Record the latency of each accepted batch up to its commit at `now`, and the time of changed entries.
 
-    Also record the matches of a complete list that the board left out: those without room or long past.
+    Also record the matches of a complete list that the board left out: matches without room, or long past.
     """
     for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]

@@ -21,7 +21,7 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
 
     An addition is a word, a digit, a letter or a bracket, also one glued to a name. It is an unknown mark
     of class. A form that every list may leave out does not count. A word that belongs to one team, such as
-    KV in KV Mechelen, does not explain the mark of both.
+    KV in KV Mechelen, does not explain a mark of both teams.
     """
     if _more(home, other_home) & _more(away, other_away):
         return True

@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.naming.data import rows
 from actors.naming.team_class import TeamClass, split
 
-NAMES = 1 << 16  # cached: some 16 spellings of each of 4,000 teams
+NAMES = 1 << 16  # cached names: about 16 spellings of each of 4,000 teams
 
 _MISREAD = re.compile("[\u00c2-\u00f4][^\x00-\x7f]").search  # two UTF-8 bytes read as two letters
 _LEGAL = re.compile(  # kinds of clubs, which seldom distinguish two clubs
@@ -28,8 +28,8 @@ _LEGAL = re.compile(  # kinds of clubs, which seldom distinguish two clubs
 FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club"])
 """Kinds of clubs that lists add and omit freely, and that no list uses as a mark of class.
 
-Labelled pairs need all except CF and BK, and none contradicts one. FF, SF, KV and VFL are marks in some
-lists.
+Labelled pairs need all these forms except CF and BK, and no pair contradicts one. FF, SF, KV and VFL are
+marks in some lists.
 """
 _SMALL = re.compile(
     r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|von|der|den"
@@ -64,7 +64,7 @@ _UNNAMED = re.compile(  # the winner of a match, a place in a group, or nothing
     r"|[a-l][1-6]|[1-6](?:st|nd|rd|th)? ?(?:(?:group|gruppe|gr\.?) )?[a-l]"
     r"|(?:qualifier|semi-? ?finalist|quarter-? ?finalist|finalist)s? ?\d*"
 ).fullmatch
-_DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
+_DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # such as F.C., U.N.A.M.
 
 
 class Name(Struct, frozen=True, eq=False, gc=False):
@@ -121,8 +121,8 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
 def _readable(found: re.Match[str]) -> str:
     """Return a word in other letters, or its code points if transliteration would lose or distort it.
 
-    It would be distorted if it read as the form of a club, or, in Greek or Cyrillic beside Latin letters,
-    as a country's code of three letters.
+    The word would be distorted if it read as the form of a club, or, in Greek or Cyrillic beside Latin
+    letters, as a country's code of three letters.
     """
     word = found[0]
     read = "".join(_WORDS(plain(word)))
@@ -170,7 +170,7 @@ def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
     ones = {at for at, pair in enumerate(pairwise(parts)) if pair[0] == "1" and pair[1] in FORMS}  # 1. FC
     kept = [part for at, part in enumerate(parts) if at not in ones]
     kept = [part for part in kept if part not in FORMS or part in in_brackets] or kept
-    marks = in_brackets | {kept[0], kept[-1]}  # SonderjyskE E
+    marks = in_brackets | {kept[0], kept[-1]}  # as in SonderjyskE E
     inside = {at for at, part in enumerate(kept[1:-1], 1) if _SMALL(part) and part not in marks}
     words = [_canonical(part.lstrip("0") or part) for at, part in enumerate(kept) if at not in inside]
     return tuple(map(intern, words))
@@ -204,5 +204,5 @@ def _spellings() -> dict[str, str]:
 
 
 def are_equal(a: Name, b: Name) -> bool:
-    """Return whether two names are equal except for a form that one leaves out: Arsenal, Arsenal FC."""
+    """Return whether two names are equal except for a form in only one of them: Arsenal, Arsenal FC."""
     return a.exact == b.exact and (not a.forms or not b.forms or not a.forms.isdisjoint(b.forms))

@@ -16,7 +16,7 @@ STEM = 3  # letters of a stem; also the words that give initials
 MOST_WORDS = 12  # the longest real names have eight; comparing longer names would take too long
 LITTLE = 0.3  # weight of similar letters without a common word
 _ONE_SIDED = 0.35  # weight of words that only the longer name has
-_TOWN_ONLY = 0.12  # the same, if the words are a town
+_TOWN_ONLY = 0.12  # the same weight, if the words are a town
 _SHORT = 3  # least letters of initials, except `_PAIRS`: "St" is not Sloboda Tuzla
 _PAIRS = frozenset({"mk", "rw", "sw", "bw"})  # Milton Keynes; red, black and blue with white
 INITIALS = 5  # letters of words that may be initials or shortened
@@ -41,7 +41,7 @@ def similarity(a: Name, b: Name) -> float:
     A word that only the longer name has weighs about a third of a mismatch on both sides, a town less.
     """
     if a.joined != b.joined and (a.either or b.either):
-        return LITTLE  # Wigan/Leeds are not Leeds
+        return LITTLE  # Wigan/Leeds is not the team Leeds
     if a.numbers and b.numbers and a.numbers.isdisjoint(b.numbers):
         return LITTLE
     if a.joined == b.joined:
@@ -85,7 +85,7 @@ def _left_over(a: list[str], b: list[str]) -> float:
 
 
 def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return `a` with initials replaced by the words of `b` that they stand for; None if it has none."""
+    """Return `a` with initials replaced by the words of `b` that they stand for, or None."""
     for i, word in enumerate(a):
         if (_SHORT <= len(word) <= _LONG or word in _PAIRS) and word not in b:
             for j in range(len(b) - len(word) + 1):
@@ -115,7 +115,7 @@ def of_words(a: str, b: str) -> float:
 
 
 def alike_words(word: str, others: list[str]) -> set[str]:
-    """Return the words that `of_words` finds alike; for words of up to `INITIALS` letters only some."""
+    """Return the words that `of_words` finds alike; for words up to `INITIALS` letters only some."""
     found = {other for other in others if other.startswith(word) or word.startswith(other)}
     for scorer, least in (
         (Levenshtein.normalized_similarity, _ALIKE_LETTERS),

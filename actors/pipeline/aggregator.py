@@ -34,7 +34,7 @@ from actors.runtime.mailbox import Mailbox
 log: FilteringBoundLogger = structlog.get_logger()
 
 TICK_S = 1.0
-STEP_S = 0.005  # until a turn yields: five times the usual, so that overload does not starve it
+STEP_S = 0.005  # seconds until a turn yields: five times the usual, so that overload does not starve it
 PAUSE_S = 1.0  # a tick this late means that the process or the machine was suspended
 MAX_RECORDS = 20_000  # matches of a turn; a longer turn would let its own lists become stale
 MAX_TRIES = 3  # builds of a commit: it is rebuilt if a deadline passes while it is built

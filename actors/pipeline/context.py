@@ -69,7 +69,7 @@ class SourceContext(Generic[Options]):
                 self.report_failure(scope)
 
     def report_failure(self, scope: Scope) -> None:
-        """Tell each bookmaker's board that an attempt to get a list failed."""
+        """Report to each bookmaker's board that an attempt to get a list failed."""
         for bookmaker in self.inboxes:
             self.bus.publish(Failure(bookmaker, scope, self.clock.now().mono))
 

@@ -72,9 +72,10 @@ def deliveries(
     bookmakers: Iterable[BookmakerId],
     has_list: HasList,
 ) -> list[tuple[BookmakerId, Delivery]]:
-    """Return the delivery of each bookmaker: a document for those in `needing`, a confirmation for others.
+    """Return the delivery of each bookmaker: a document if it is in `needing`, otherwise a confirmation.
 
-    A bookmaker whose list was withdrawn meanwhile gets none: only a complete list can restore it.
+    A bookmaker whose list was withdrawn meanwhile gets no confirmation: only a complete list can restore
+    it.
     """
     confirmed = [
         name

@@ -24,7 +24,7 @@ from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
 from actors.review.review import Review
 
-LOOK_AGAIN_S = 5.0  # between two checks of events whose links may change with their prices
+LOOK_AGAIN_S = 5.0  # seconds between two checks of events whose links may change with their prices
 
 
 @dataclass(slots=True)
@@ -33,9 +33,9 @@ class LinkerActor:
 
     Side events, which have no 1X2 prices, are linked afterwards, or within seconds.
 
-    A new instance begins with all events, in a matcher from `start`; so does this one when the operator's
-    overrides are replaced. A link that failed only because of its prices is made within seconds after the
-    prices agree, so that links do not depend on the first prices of an event.
+    A new instance begins with all events, in a matcher from `start`; so does this instance when the
+    operator's overrides are replaced. A link that failed only because of its prices is made within seconds
+    after the prices agree, so that links do not depend on the first prices of an event.
     """
 
     published: Published
@@ -83,9 +83,10 @@ class LinkerActor:
             )
 
     async def _publish(self, portions: list[Links], overrides: Overrides) -> None:
-        """Send portions of links, each after the last was committed; without links only the pending number.
+        """Send portions of links, each after the previous one was committed; without links a number only.
 
-        Each portion is removed from `portions`, because freeing the links of all events at once takes long.
+        Each portion is removed from `portions`, because freeing the links of all events in one step takes
+        long.
         """
         left = sum([len(links.events) for links in portions])
         if not portions and fixtures_of(self.published.newest).pending != self.waiting.depth:

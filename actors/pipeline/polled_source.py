@@ -187,7 +187,7 @@ class SourceActor:
         self._context.wake.set()
 
     def _note_failure(self, target: Target, error: SourceError, now: Instant) -> None:
-        """Record a failure; log markets that the API refuses for good, which the plan now omits."""
+        """Record a failure; log markets that the API refuses permanently, which the plan now omits."""
         for refusal in self._plan.take_refusals():
             announce(self._log, "markets.refused", error=refusal)
         if self._plan.asks_otherwise(target):

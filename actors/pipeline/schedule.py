@@ -1,7 +1,7 @@
 """Schedules the requests of a polled source: the due times of its plan, delayed by failures.
 
-Pure, and outlives its actor. When two targets have failed and none has answered since, the peer is in
-trouble: then one request is sent at a time. A target that fails while others answer is lost.
+Pure, and outlives its actor. When two targets have failed and no target has answered since, the peer is in
+trouble: then one request is sent at a time. A target that fails while other targets answer is lost.
 
 In a cluster another process may take over at any time. So this process first publishes a state in which a
 request counts as sent (`tell`), and sends it only after that (`permit`): the successor neither asks too
@@ -25,9 +25,9 @@ from actors.source_api.plan import Plan, Target
 MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers
 APART_S = 0.01  # least time between two changes of a plan's scopes
 TROUBLED = 2  # this many failed targets mean trouble; also the requests at a time until the peer answers
-SOON_S = 1.0  # targets due within this time are told as asked
-MAX_TOLD = 16  # targets told as asked at a time, so that a take-over misses few lists
-UNTOLD_S = 0.2  # between two checks whether a due target is permitted
+SOON_S = 1.0  # targets due within this time are reported as asked
+MAX_TOLD = 16  # targets reported as asked at a time, so that a take-over misses few lists
+UNTOLD_S = 0.2  # seconds between two checks whether a due target is permitted
 
 
 class ScheduleState(Struct, frozen=True):
@@ -76,7 +76,7 @@ class Schedule:
         self._asked.clear()
 
     def share(self) -> None:
-        """From now on ask only targets that were told and permitted."""
+        """From now on ask only targets that were reported by `tell` and permitted."""
         self._permitted = {}
 
     def tell(self, now: Instant) -> ScheduleState:

@@ -15,7 +15,7 @@ from actors.source_api.stream import StreamOptions
 
 # Wait for a requested image to reach the board, before the next request; doubled each time.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
-LACKING_S = 60.0  # between two requests for an image because of one match
+LACKING_S = 60.0  # seconds between two requests for an image because of one match
 
 
 class StreamDelivery:

@@ -39,7 +39,7 @@ class LineResult(Struct, frozen=True):
 class StreamFeed:
     """A subscription; `list_id` names its present list, None before an image and after a withdrawal.
 
-    `is_too_late` while the server says that its prices are delayed by the list's validity or more.
+    The feed `is_too_late` while the server says that its prices are delayed by the list's validity or more.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StreamFeed:
         self._confirmed = Instant(0.0, 0.0)
 
     def withdraw(self, now: Instant) -> tuple[Batch, ...]:
-        """Withdraw the list until the next image; repeat it if withdrawn, as the withdrawal may be lost."""
+        """Withdraw the list until the next image; also if it is withdrawn, as a withdrawal may be lost."""
         self.list_id = None
         return self._batches(Extract(()), now)
 
@@ -120,7 +120,7 @@ class StreamFeed:
         return self._batches(changes, self._confirmed)  # a change confirms only its own part of the list
 
     def _listed(self, image: Extract) -> frozenset[str]:
-        """Return the matches of a new image; forget the names of all others."""
+        """Return the matches of a new image; forget the names of all other matches."""
         listed = {match.source_match_id for match in image.matches}
         listed |= {removal.source_match_id for removal in image.removals}
         self._names = {match: names for match, names in self._names.items() if match in listed}

@@ -24,12 +24,12 @@ from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100
-ASK_AGAIN_S = 60.0  # between two requests for a name that the catalogue does not have
+ASK_AGAIN_S = 60.0  # seconds between two requests for a name that the catalogue does not have
 LONGEST_LOGIN_RETRY_S = 3600.0
 RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
-SELECT_S = 600.0  # between two selections of the nearest matches
-GROW_S = 3600.0  # until a reduced subscription is tried at twice its size
+SELECT_S = 600.0  # seconds between two selections of the nearest matches
+GROW_S = 3600.0  # seconds until a reduced subscription is tried at twice its size
 
 
 class HttpClient(Protocol):

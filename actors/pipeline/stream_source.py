@@ -25,8 +25,8 @@ from actors.transports.http import RestTransport
 from actors.transports.lines import LineConnection, connected, tls_context
 
 IMAGE_WITHIN_S = 60.0  # longest time without a confirmation, unless the server says that its stream is late
-ALIVE_BYTES = 1024  # end a silence like a line, because a long line may take longer
-CLOCK_CHECK_S = 1.0  # between two looks at the clock, because a suspension stops timers
+ALIVE_BYTES = 1024  # this many bytes end a silence like a line, because a long line may take longer
+CLOCK_CHECK_S = 1.0  # seconds between two looks at the clock, because a suspension stops timers
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
@@ -93,7 +93,7 @@ class StreamSourceActor:
                 with anyio.move_on_after(min(left_s, CLOCK_CHECK_S)):
                     lines = await connection.receive()
                 now = self._context.clock.now()
-                # Even if lines came: after a suspension they are as old as the suspension was long.
+                # Also checked if lines came: after a suspension they are as old as the suspension was long.
                 if now.mono - received_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
                 await self._take(lines, now, connection, tasks)

@@ -1,4 +1,4 @@
-"""Plays recordings for the rules of alerts, and tells what would have fired."""
+"""Plays recordings for the rules of alerts, and lists the alerts that would have fired."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AlertReplay:
 
 
 def replay_lines(sources: tuple[RecordedSource, ...], rules: tuple[Rule, ...]) -> Iterator[str]:
-    """Yield a line for each alert, and a last one with their number."""
+    """Yield a line for each alert, and a last line with the number of alerts."""
     replay, count = AlertReplay(sources, rules), 0
     for alert in replay.alerts():
         count += 1

@@ -187,7 +187,8 @@ class _Ended(Exception):
 def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
     """Yield the content of each whole block of a zstd file (RFC 8878, 3.1.1), at most 128 KiB each.
 
-    The decoder gets one block at a time, because it returns nothing of several if the last is damaged.
+    The decoder gets one block at a time, because it returns nothing from several blocks if the last is
+    damaged.
     """
     front = file.read(18)  # the longest frame header
     decoder = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()

@@ -98,7 +98,7 @@ class MomentResult(Struct, frozen=True):
 class Playback:
     """Recordings, their boards and their clock. `published` is the board of 1X2 as of the last moment.
 
-    `markets` are the boards of the other `kinds` of market, by default of all that the sources read.
+    `markets` are the boards of the other `kinds` of market, by default of all kinds that the sources read.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Playback:
             yield from board.digest()
 
     def now(self) -> Instant:
-        """Return the time of the last played moment; before any is played, of the first payload."""
+        """Return the time of the last played moment; before any is played, that of the first payload."""
         return self._now
 
     @property
@@ -184,7 +184,7 @@ class Playback:
 
     def _take(self, request: Request) -> None:
         """Withdraw a list with an entry that cannot be shown."""
-        if isinstance(request, Overdue):  # after a moment no list is; and reads must not add versions
+        if isinstance(request, Overdue):  # after a moment nothing is; and reads must not add versions
             return
         drafts = self._drafts()
         run_now(drafts.reject(request.bookmaker, request.entry))
@@ -301,7 +301,7 @@ class Playback:
         """Set the number of events that wait for links to 0, after an update without links.
 
         This is a new version only if there are other markets, so that the versions of recordings with 1X2
-        alone stay as they were.
+        alone are unchanged.
         """
         if self.markets.updaters:
             yield from self._commit(Links((), {}))
@@ -340,7 +340,7 @@ class Playback:
     def _deadline(self) -> Instant:
         """Return the time of the next deadline of a list, match or surebet; infinity if there is none.
 
-        A board of another market than 1X2 may also have the begin of a match as a deadline.
+        A board of a market other than 1X2 may also have the begin of a match as a deadline.
         """
         now, boards = self._now, [board.newest for board in self._boards.values()]
         stale = min(min(board.valid_until, fixtures_of(board).candidates.due) for board in boards)

@@ -66,7 +66,7 @@ def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> 
 def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) -> tuple[RecordedSource, ...]:
     """Open a file, or all recordings of a folder, in the order of their configuration.
 
-    Raises: ConfigError, also for a folder without recordings, or with those of several configurations.
+    Raises: ConfigError, also for a folder without recordings, or with recordings of several configurations.
     """
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:

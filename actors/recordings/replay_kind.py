@@ -98,7 +98,7 @@ def check_key(key: str) -> None:
 class ReplayMachine:
     """A recording, played by the clock; reports the changes of its own boards, never a part of a payload.
 
-    `interval_s` is 0 while more moments are due. `is_over` after the end: no further change.
+    `interval_s` is 0 while more moments are due. The machine `is_over` after the end: no further change.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ def _chunks(books: Iterable[Book]) -> tuple[Chunk, ...]:
 
 
 def _changes(before: Iterable[Book], after: Iterable[Book]) -> Extract:
-    """Return the differences; chunks that both have are not compared."""
+    """Return the differences; chunks that both boards have are not compared."""
     first, last = _chunks(before), _chunks(after)
     old, new = set(first), set(last)
     gone = _matches(chunk for chunk in first if chunk not in new)

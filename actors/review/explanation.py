@@ -1,4 +1,4 @@
-"""Explains why two events are linked or not; finds the nearest events that are not linked with one."""
+"""Explains why two events are linked or not; finds the nearest events that are not linked with an event."""
 
 from __future__ import annotations
 

@@ -58,19 +58,19 @@ class Review:
         self.overrides, self.survey, self.matcher = overrides, None, None
 
     async def explain(self, state: FixtureState, a: EventKey, b: EventKey) -> Explanation | None:
-        """Return the evidence about two events; None without a matcher, or if it lacks one of them."""
+        """Return the evidence about two events; None if the matcher, or one of them, is absent."""
         async with self.turn:
             matcher, prices = self.matcher, partial(chances_in, state)
             return None if matcher is None else explain(matcher, a, b, prices)
 
     async def nearest(self, state: FixtureState, keys: tuple[EventKey, ...]) -> list[Abstention]:
-        """Return the nearest candidates of some events that are not linked with them."""
+        """Return the nearest candidates of some events that are not linked with these events."""
         async with self.turn:
             matcher, prices = self.matcher, partial(chances_in, state)
             return [] if matcher is None else await run_sliced(nearest(matcher, keys, prices))
 
     async def all(self, snapshot: Snapshot) -> Survey | None:
-        """Survey all events; None without a matcher, or if it was replaced meanwhile.
+        """Survey all events; None without a matcher, or if the matcher was replaced meanwhile.
 
         A call during a survey, or within ten times its duration after it, returns that survey.
         """
@@ -80,7 +80,7 @@ class Review:
                 self.survey.version >= snapshot.version or began < self._good_until
             ):
                 return self.survey
-            async with self.turn:  # not while a new matcher is filled: it would lack events
+            async with self.turn:  # not while a new matcher is filled: that matcher would lack events
                 matcher, overrides = self.matcher, self.overrides
                 keys = iter(()) if matcher is None else matcher.keys()
             found: list[Abstention] = []

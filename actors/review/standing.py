@@ -19,7 +19,7 @@ from actors.matching.rules import AGREE, Certainty, Member, Rule, price_gap
 from actors.naming.names import Name, parse
 from actors.naming.tables import clubs_of
 
-LOOK_S = 60.0  # between two checks; on a large board one takes some tenths of a second, in slices
+LOOK_S = 60.0  # seconds between two checks; on a large board a check takes some 0.1 s, in slices
 LONG_S = 3600.0  # a link that stood for this time is suggested for a review
 
 

@@ -33,7 +33,7 @@ DOUBTFUL = frozenset({Objection.CLASS, Objection.MEMBER, Objection.PRICES})
 
 
 class Suggestion(Struct, frozen=True):
-    """A text that would settle `gain` abstentions (empty if no text would), and the first of them."""
+    """A text that would settle `gain` abstentions (empty if no text would), and the first abstention."""
 
     text: str
     gain: int
@@ -41,7 +41,7 @@ class Suggestion(Struct, frozen=True):
 
 
 class SpellingSuggestion(Struct, frozen=True):
-    """A line for two names of one team, which `gain` likely links share; `link` is the first."""
+    """A line for two names of one team, which `gain` likely links share; `link` is the first link."""
 
     text: str
     gain: int
@@ -55,7 +55,7 @@ def spelling_suggestions(
     before: Iterable[Suggestion],
     most: int,
 ) -> Sliced[list[SpellingSuggestion]]:
-    """Return lines for names in standing links, those of most links first; they fit those `before`."""
+    """Return lines for names in standing links, names of most links first; the lines fit those `before`."""
     by_names: dict[tuple[str, str], list[Standing]] = {}
     for number, link in enumerate(links):
         if number % SLICE == 0:
@@ -149,8 +149,8 @@ def _team_text(name: str, also: str) -> str:
 def text_for(pair: Abstention, a: Event, b: Event) -> str:
     """Return a line that makes the two events one match: a spelling, a league, or just these two events.
 
-    A league only if both labels identify it: a line for a source's "Premier League" would hold for the
-    Premier Leagues of all countries.
+    A league is suggested only if both labels identify it: a line for a source's "Premier League" would hold
+    for the Premier Leagues of all countries.
     """
     if pair.reason in NO_LINE:
         return ""

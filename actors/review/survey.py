@@ -30,7 +30,7 @@ class Survey(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True):
-    """Counts of fixtures; `linked` ones have two or more events, whose links are counted by rule."""
+    """Counts of fixtures; `linked` fixtures have two or more events, whose links are counted by rule."""
 
     fixtures: int
     linked: int

@@ -27,7 +27,7 @@ NEAREST = 5
 
 
 class Absence(StrEnum):
-    """Why an id has no entry: a reason of removals, or one of two others."""
+    """Why an id has no entry: a reason of removals, or one of two other reasons."""
 
     WITHDRAWN = RemovalReason.WITHDRAWN.value
     SUSPENDED = RemovalReason.SUSPENDED.value
@@ -80,7 +80,7 @@ class Traced(Struct, frozen=True):
 
 
 class TracedMarket(Struct, frozen=True):
-    """A market of a match other than 1X2: on the board of `snapshot`, rejected now, or gone."""
+    """A market of a match other than 1X2: it is on the board of `snapshot`, rejected now, or gone."""
 
     market: Market
     known: Traced
@@ -203,7 +203,7 @@ def nearest(snapshot: Snapshot, given: str) -> Sliced[list[Entry]]:
 def searched(
     snapshot: Snapshot, history: ListHistory, given: str
 ) -> Sliced[tuple[list[Entry], list[Left]]]:
-    """Return the entries nearest to `given`, and the latest entries of such teams that have left."""
+    """Return the entries nearest to `given`, and the newest departed entries of these teams."""
     near = yield from nearest(snapshot, given)
     wanted = given.casefold()
     gone = yield from history.left(
@@ -213,7 +213,7 @@ def searched(
 
 
 def left_of_board(snapshot: Snapshot, found: Iterable[Left]) -> list[Left]:
-    """Return the first of `found` for each id that is not on the board, the latest ones only."""
+    """Return the first of `found` for each id that is not on the board, only its latest entry."""
     left: dict[str, Left] = {}
     for of in found:
         book = snapshot.books.get(BookmakerId(of.entry.id.partition("_")[0]))

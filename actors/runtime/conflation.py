@@ -71,7 +71,7 @@ def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
 
 
 def _dated(match: Match, received_at: float) -> Match:
-    """Keep the original receipt time as the source time; the merged batch has a later one."""
+    """Keep the original receipt time as the source time; the merged batch has a later receipt time."""
     if match.source_time is not None and match.source_time <= received_at:
         return match
     return msgspec.structs.replace(match, source_time=received_at)

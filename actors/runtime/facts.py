@@ -76,7 +76,7 @@ def announce(log: Log, kind: str, level: str = "", /, **why: Any) -> None:
     """Publish a transition: to `log`, with the values bound to it, and to all followers.
 
     The subject is the most precise of `_SUBJECTS` among the fields, otherwise the first part of `kind`.
-    `level` is for a kind that has several. Raises: KeyError for an unknown kind.
+    `level` is for a kind that has several levels. Raises: KeyError for an unknown kind.
     """
     fact, bound = FACTS[kind], log.bind(**why)
     getattr(bound, level or fact.level)(kind)

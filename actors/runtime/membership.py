@@ -20,7 +20,7 @@ class ServerLink:
     error: str | None = "not connected yet"
     failures: int = 0
     damage: str = ""
-    """The newest damage of the server's data that this actor found; empty if it found none."""
+    """The newest damage of the server's data that this actor found; empty if it found no damage."""
     lost_mono: float | None = None
 
     def lost(self, error: str, now: Instant, log: Log) -> None:
@@ -47,7 +47,7 @@ class ServerLink:
 
 @dataclass(slots=True)
 class ClusterStatus:
-    """A process in a cluster, with its `roles`; `collector` is its name as a collector, None if it is none.
+    """A process in a cluster, with its `roles`; `collector` is its name as a collector, or None.
 
     `epoch` and `version` are those of the shown board ("" and 0 before there is one); `head` is the newest
     version on the server. `leases` has the collector of each source, as last seen; `silent` are the
@@ -109,7 +109,7 @@ class ClusterStatus:
         return self.leases.get(source, self.collector) != self.collector
 
     def begin(self, epoch: str, version: int) -> None:
-        """Note that the board was replaced by one of another epoch."""
+        """Note that the board was replaced by a board of another epoch."""
         self.resets += self.epoch != ""
         self.epoch, self.version, self.head = epoch, version, version
 
@@ -120,5 +120,5 @@ class ClusterStatus:
             self.caught_up_mono = mono
 
     def lag_s(self, mono: float) -> float | None:
-        """Return the seconds since this process was last level with the server; None if it never was."""
+        """Return the seconds since this process was last level with the server; None if never."""
         return None if self.caught_up_mono == -inf else round(mono - self.caught_up_mono, 3)

@@ -31,7 +31,7 @@ class ChildSpec(Struct, frozen=True):
     """How to run a child; `start` makes a new instance.
 
     A crash does not count if `is_explained` then returns true: something else caused it. The quarantine of
-    a child with `is_core` ends the process. No other child depends on one with `is_leaf`.
+    a child with `is_core` ends the process. No other child depends on a child with `is_leaf`.
     """
 
     status: ActorStatus
@@ -49,7 +49,7 @@ class Supervisor:
         self._children = {spec.status.name: _Child(spec, clock) for spec in specs}
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run all children, started in order, until they stop. Raises: CoreFailure, or a group with one."""
+        """Run all children, started in order, until they stop. Raises: CoreFailure, alone or in a group."""
         async with anyio.create_task_group() as tasks:
             for child in self._children.values():
                 tasks.start_soon(child.supervise, name=child.spec.status.name)
@@ -57,7 +57,7 @@ class Supervisor:
             task_status.started()
 
     async def stop(self) -> None:
-        """Stop all leaves together, then the others in reverse order, each within its time limit."""
+        """Stop all leaves together, then the other actors in reverse order, each within its time limit."""
         async with anyio.create_task_group() as tasks:
             for child in self._children.values():
                 if child.spec.is_leaf:

@@ -15,7 +15,7 @@ Read: TypeAlias = Callable[[Any, Any, type[Rule], str], Rule | None]
 
 
 def rules_in(raw: Any, tables: Sequence[Any], read: Read, found: list[str]) -> tuple[Rule, ...]:
-    """Return the rules of the tables without faults; `found` gets the faults of the others.
+    """Return the rules of the tables without faults; `found` gets the faults of the other tables.
 
     `raw` are the tables as written.
     """
@@ -42,7 +42,7 @@ def place(table: Any, number: int) -> str:
 def rule_faults(
     rules: Collection[Rule], bookmakers: Collection[BookmakerId], sources: Collection[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with the rules of a configuration, each beginning with its place."""
+    """Yield the faults of the rules of a configuration, each beginning with its place."""
     for rule in rules:
         for fault in faults(rule, bookmakers, sources):
             yield f"alert.{rule.name}.{fault}"

@@ -50,7 +50,7 @@ class Check:
         """Check the `expanded` file; return its parts without faults. Faults quote the `raw` file."""
         wrong = self._refusals(raw, expanded, File, "")
         for tables in (*_TABLES, "alert"):
-            if wrong.get(tables) == []:  # an unset ${NAME} in one of them, reported already
+            if wrong.get(tables) == []:  # an unset ${NAME} in one of the tables, reported already
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}
         file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, File)
@@ -164,7 +164,7 @@ class Check:
         return bookmaker
 
     def _check_bookmakers(self, settings: Settings, sources: Collection[str]) -> None:
-        """Check each with its source. `sources` are all names; faulty ones are not in the settings."""
+        """Check each bookmaker with its source. `sources` are all names; settings lack faulty ones."""
         taken: dict[tuple[str, str], str] = {}
         for bookmaker_id, bookmaker in settings.bookmakers.items():
             at = f"bookmakers.{bookmaker_id}"
@@ -241,7 +241,7 @@ class Check:
                 self._check_budget(source, settings, source_name)
 
     def _check_budget(self, source: SourceSettings, settings: Settings, name: SourceName) -> None:
-        """Check that a budget is handed over with the lease: otherwise each collector counts its own."""
+        """Check that a budget is handed over with the lease: otherwise each collector has its own count."""
         keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
         if not isinstance(source.kind, PolledKind) or not keys or self._wrong_keys:
             return
@@ -251,7 +251,7 @@ class Check:
             self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
-        """Check each with its bookmakers' keys. `may_be_used`: faulty bookmakers may use a source too."""
+        """Check each source with its keys of bookmakers. `may_be_used`: by faulty bookmakers, too."""
         for name, source in settings.sources.items():
             at, kind, options = f"sources.{name}", source.kind, source.options
             used = settings.bookmakers_of(name)

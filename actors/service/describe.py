@@ -65,7 +65,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def _recorded(options: ReplayOptions) -> str:
-    """Return the markets in the recording of a source, and those of them that are shown."""
+    """Return the markets in the recording of a source, and the markets of these that are shown."""
     source = open_source(Path(options.path), kind_named, options.price)
     keys, kinds = ", ".join(source.keys.values()), ", ".join(source.options.kinds)
     shown = ", ".join(options.kinds)
@@ -131,7 +131,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def kind_lines(name: str | None = None) -> Iterator[str]:
-    """Yield the kinds of source, or the one called `name`, and their options, each explained.
+    """Yield the kinds of source, or the kind called `name`, and their options, each explained.
 
     Raises: ConfigError if a kind cannot be loaded, or none has this name.
     """
@@ -153,7 +153,7 @@ def _option_lines(option: Option) -> Iterator[str]:
 
 
 def recording_lines(path: Path) -> Iterator[str]:
-    """Yield a description of a recording. Raises: ConfigError, with the path, if it is not one."""
+    """Yield a description of a recording. Raises: ConfigError, with the path, for another file."""
     source = open_source(path, kind_named)
     header, count, size = source.header, 0, 0
     yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"

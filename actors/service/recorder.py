@@ -35,7 +35,7 @@ class Recorder:
     @classmethod
     @contextmanager
     def open(cls, folder: Path, settings: Settings, clock: Clock) -> Iterator[Recorder]:
-        """Record into `folder`, made if missing, during the block. Raises: ConfigError if it cannot."""
+        """Record into `folder`, made if missing, during the block. Raises: ConfigError if that fails."""
         now = clock.now()
         with ExitStack() as files:
             tapes = _tapes(folder, settings, now.wall, files)

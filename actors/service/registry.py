@@ -1,7 +1,8 @@
 """Finds kinds of source by name: built-in kinds and plug-ins.
 
 A package adds a kind (a plug-in) with an entry point in the group `oddsboard.sources`, named like the kind.
-A plug-in is loaded only when a configuration names it, so that a broken one harms no other configuration.
+A plug-in is loaded only when a configuration names it, so that a broken plug-in harms no other
+configuration.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Ended = Callable[[Sliced[Any], str], Sliced[Any]]
 GROUP = "oddsboard.sources"
 MAX_SCOPES = 20_000  # scopes that a plan may name in its life, because the board remembers them
 MAX_WORK_S = 10.0  # processor time for one payload
-MAX_INTERVAL_S = 1e9  # the longest allowed interval; a list with a longer one would never become stale
+MAX_INTERVAL_S = 1e9  # the longest allowed interval; a list with a longer interval would never become stale
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
@@ -102,7 +103,8 @@ def with_exact_values(kind: Kind, max_work_s: float = MAX_WORK_S) -> Kind:
     """Wrap a kind so that its plan, machine, session and extracts have values of exact types.
 
     A plug-in may return values of any type, whatever its annotations say; no other module checks them. Its
-    generators may also be endless: one raises EndlessError after `max_work_s` of processor time.
+    generators may also be endless: an endless generator raises EndlessError after `max_work_s` of processor
+    time.
     """
     ended = partial(_ended, max_work_s)
     match kind:

@@ -1,8 +1,8 @@
 """On SIGHUP reads the configuration again, applies what a running service can change, logs the rest.
 
 Everything is read and checked first, then changed in one step of the loop. Display names stay, because a
-change of a name would have no version. In a cluster all settings stay that its processes must have in
-common (`clustering.shape_of`).
+change of a name would have no version. In a cluster all settings that its processes must have in
+common stay (`clustering.shape_of`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Reload:
         except (ConfigError, RuntimeError) as error:  # RuntimeError: the system allows no further thread
             faults = str(error).splitlines()
             is_of_links = all(fault.startswith(f"{self.path}: links.file: ") for fault in faults)
-            if not is_of_links or await self.read_links():  # it logs a fault of its own file
+            if not is_of_links or await self.read_links():  # `read_links` logs a fault of its own file
                 announce(log, "configuration.rejected", error="; ".join(faults))
             return
         if new.links != self.settings.links or await self.read_links():
@@ -69,17 +69,17 @@ class Reload:
 
 
 def changed(running: Settings, new: Settings) -> Settings:
-    """Return the running settings with those new ones that a running service can apply."""
+    """Return the running settings with those new settings that a running service can apply."""
     of_server = {name: getattr(new.server, name) for name in ("max_streams", "log_level")}
     found = replace(running, server=replace(running.server, **of_server), limits=new.limits)
-    if running.alert:  # otherwise nothing follows the boards for rules
+    if running.alert:  # otherwise nothing in the process follows the boards for rules
         found = replace(found, alert=new.alert)
     if running.receivers:  # otherwise nothing delivers
         found = replace(found, receivers=new.receivers)
     if running.cluster.url is not None:
         return found
     of_bookmakers = running.bookmakers
-    if of_bookmakers.keys() == new.bookmakers.keys():  # otherwise two might have one short name
+    if of_bookmakers.keys() == new.bookmakers.keys():  # otherwise two bookmakers might have one short name
         of_bookmakers = {
             name: replace(entry, short=new.bookmakers[name].short) for name, entry in of_bookmakers.items()
         }

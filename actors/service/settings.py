@@ -44,18 +44,18 @@ def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, f
 
 
 def program_path(environment: Mapping[str, str] = os.environ) -> str:
-    """Return where programs are looked for."""
+    """Return the folders in which programs are looked for."""
     return environment.get("PATH") or os.defpath
 
 
 def named_configuration(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the configuration that $ODDSBOARD_CONFIG names, None if it names none."""
+    """Return the configuration that $ODDSBOARD_CONFIG names, None if it names no configuration."""
     named = environment.get("ODDSBOARD_CONFIG", "")
     return Path(named) if named else None
 
 
 def is_colourless(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a terminal has no colours, or must get none (no-color.org)."""
+    """Return whether a terminal has no colours, or must get no colours (no-color.org)."""
     return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
 
 
@@ -91,7 +91,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     except (
         ValueError,
         RecursionError,
-    ) as error:  # a number is too long, or tables too deep, for an error
+    ) as error:  # a number is too long, or tables are too deep, to be shown in an error
         check.faults.append(f"is not TOML that can be read: {error}")
     if check.faults:
         raise ConfigError(in_lines(f"{path}: {masked(fault, secrets)}" for fault in check.faults))

@@ -74,7 +74,7 @@ class System:
 
     `record(source)`, if given, returns the function that records a payload of a source. `transports` open
     the transports of polled sources in place of HTTP; `streams` open the lines and the HTTP client of
-    pushed ones. `linker` makes the matcher; `tick_s` is passed to `AggregatorActor`. If `is_archived`, a
+    pushed sources. `linker` makes the matcher; `tick_s` is passed to `AggregatorActor`. If `is_archived`, a
     configured archive is opened; the caller starts and closes it. Metrics are registered in the registry of
     `log_status`, if given. `cluster` makes this process a part of a cluster: then `published` has the
     entries that this process collects, without fixtures, and `shown` is the cluster's board; likewise
@@ -149,7 +149,7 @@ class System:
         self._waiting, self.status.cluster = cluster.waiting, cluster.status
         if is_archived:
             self.archive = cluster.archived(self.status)
-        self.shown_markets = cluster.markets  # read only now: `archived` has replaced it
+        self.shown_markets = cluster.markets  # read only now, because `archived` has replaced these boards
 
     def _is_idle(self) -> bool:
         is_idle = self._intake.is_idle and all(box.is_idle for box in self._inboxes.values())
@@ -227,7 +227,7 @@ class System:
         )
 
     async def read_links_again(self) -> bool:
-        """Read the file of links again, if there is one, and link by it at once.
+        """Read the file of links again, if there is one, and link by it immediately.
 
         A bad file is logged and changes nothing. Return False for a bad file, otherwise True.
         """
@@ -244,20 +244,20 @@ class System:
         self._waiting.begin_anew()
 
     def replace_rules(self, rules: SurebetRules) -> None:
-        """Find surebets by these rules from now on, with a commit at once; not in a cluster."""
+        """Find surebets by these rules from now on, with an immediate commit; not in a cluster."""
         self._updater.rule(rules)
         self.markets.rule(rules)
         self._intake.put_nowait(Overdue())
 
     def replace_alerts(self, rules: Iterable[Rule]) -> None:
-        """Follow these rules of alerts from now on, if the service began with some."""
+        """Follow these rules of alerts from now on, if the service began with rules."""
         if self._rules is not None:
             self._rules.replace(rules)
 
     def _alerts(
         self, send: Send | None, offer: Callable[[Alert], None]
     ) -> tuple[Delivery | None, RuleEngine | None]:
-        """Return the delivery of alerts, if there are receivers, and what follows the rules, if any."""
+        """Return the delivery of alerts, if there are receivers, and the engine of the rules, if any."""
         parts = (self._settings, self.status, self._clock, self._random)
         delivery = None if send is None else open_delivery(*parts, send)
         offered = offer if delivery is None else delivery.offer
@@ -294,7 +294,7 @@ class System:
                 pass
 
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
-        """Request a new list in place of a poison batch; quarantine at the second within a minute."""
+        """Request a new list in place of a poison batch; quarantine its actor at the second in a minute."""
         status = self.status.bookmakers[bookmaker]
         self._contexts[status.source.name].refresh.set()
         if self._is_second(bookmaker):

@@ -1,4 +1,4 @@
-"""The plan of a venue that lists its matches, and gives prices of groups of them on request. Pure.
+"""The plan of a venue that lists its matches, and gives prices of groups of these matches on request. Pure.
 
 Only the lists have names and states. So prices are requested and shown only with a list that was read to
 its end within `listed_for_s`.
@@ -76,7 +76,7 @@ class Listing(Generic[M]):
         unreadable: int = 0,
         passed_over: Mapping[str, int] | None = None,
     ) -> None:
-        """Take the matches of all pages, with the numbers of unreadable and passed-over ones."""
+        """Take the matches of all pages, with the numbers of unreadable and passed-over matches."""
         self.matches, self.since_mono, self.unreadable = matches, self.asked_mono, unreadable
         self.passed_over, self.has_ended = passed_over or {}, True
         self.begin()
@@ -127,7 +127,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
 
     @abstractmethod
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return the next requests of the catalogue: the next page of each of its lists, and any others."""
+        """Return the next requests of the catalogue: the next page of each of its lists, and others."""
 
     @abstractmethod
     def learn(self, target: Target, content: Any, now: Instant) -> bool:
@@ -152,7 +152,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return 1
 
     def prices_interval_s(self, matches: Sequence[M], now: Instant) -> float:
-        """Return the seconds between two requests for a group; an empty one has lost its last match."""
+        """Return the seconds between two requests for a group; an empty group has lost its last match."""
         is_far = matches and not is_near((match.start for match in matches), now.wall)
         return self._far_s if is_far else self._near_s
 
@@ -162,7 +162,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return self._near_s
 
     def listed_for(self, scope: Scope) -> float:
-        """Return a list's validity in seconds; its prices are shown only as long."""
+        """Return a list's validity in seconds; its prices are shown for no longer."""
         del scope
         return self.listed_for_s
 
@@ -189,7 +189,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return self.other_interval_s(target)
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the rest of a pause; prices wait until a list is valid for as long as they are."""
+        """Return the rest of a pause; prices wait for a list that is valid for as long as they are."""
         wait_s = max(self._last_asked_mono + self.spacing_s - now.mono, self._pause.left_s(now))
         if (asked := self._asked.get(target.scope)) is not None:
             listing = self.listings.get(asked.listing)
@@ -210,7 +210,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         self._pause.on_answered()
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Begin a list's reading anew; after too many requests pause all, twice as long each time."""
+        """Begin a list's reading anew; after too many requests pause all, doubling the pause each time."""
         if (listing := self.listings.get(target.scope)) is not None:
             listing.has_ended = True
             listing.begin()
@@ -292,7 +292,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
     def _ask(
         self, groups: Mapping[Scope, Group[M]], rest: Group[M], listed_in: Mapping[SourceMatchId, Scope]
     ) -> Group[M]:
-        """Set the targets of groups; add `rest` to the first one, or return it if all groups are empty.
+        """Set the targets of groups; add `rest` to the first group, or return it if all groups are empty.
 
         A group that has lost its last match is requested once more, so that the board drops its matches.
         """

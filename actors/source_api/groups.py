@@ -1,4 +1,4 @@
-"""Groups of matches that one request asks for: those of a day, up to the size of a request. Pure."""
+"""Groups of matches that one request asks for: the matches of a day, up to the size of a request. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Group(msgspec.Struct, Generic[M], frozen=True):
     """The matches whose prices a request asks for, and listed matches that are not shown.
 
     One group also has the removals of matches without a group; its `left_out` counts, by reason, matches
-    without a removal: unreadable ones, and the many of a season that are too far ahead.
+    without a removal: unreadable matches, and the many matches of a season that are too far ahead.
     """
 
     matches: tuple[M, ...] = ()
@@ -65,7 +65,7 @@ class Groups:
     """Assigns matches to named groups of at most `size`; a match keeps its group while there is room.
 
     A match may weigh more than one. Because it keeps its group, the group's list loses it only when it is
-    over. A match that has become too heavy for its group gets another.
+    over. A match that has become too heavy for its group gets another group.
     """
 
     def __init__(self, size: int) -> None:

@@ -1,4 +1,4 @@
-r"""Reads JSON part by part, so that only an odd part itself is lost. Pure.
+r"""Reads JSON part by part, so that of a document only an odd part is lost. Pure.
 
 A document is split into parts (`msgspec.Raw`) first, then each part is decoded by itself.
 """

@@ -25,7 +25,7 @@ class PolledKind(Struct, frozen=True):
     `check_key(key)` raises ValueError with the allowed keys. `decode(payload, options)` and
     `extract(content, key, options)` raise only PayloadError. `headers`, in lower case, are the answer's
     headers that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm the list;
-    without it, every answer is read anew. With `has_titles` the source names its bookmakers.
+    otherwise every answer is read anew. With `has_titles` the source names its bookmakers.
     `explain(error)` may add the text of a refusal's body. With `has_fees` matches contain the fees, so that
     a bookmaker's commission would be wrong. `prices` says what a confirmation means; if it depends on the
     options, `prices_of(options)` says so.

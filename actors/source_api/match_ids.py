@@ -12,7 +12,7 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
 
 def match_id_of(*parts: str) -> SourceMatchId:
-    """Return an id unique to its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
+    """Return an id unique to its parts: letters and digits stay, a blank is '.', all else '~XX' (UTF-8)."""
     text = "-".join(map(_escaped, parts))
     if len(text) > MAX_ID_CHARS:
         digest = blake2b(text.encode(), digest_size=12).hexdigest()

@@ -52,7 +52,7 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     exchange_book_sum_max: Annotated[
         BookSum,
         Meta(description="The largest plausible such sum at an exchange or a prediction market."),
-    ] = 1.12  # prices above it include leftover offers in an empty market
+    ] = 1.12  # prices above this sum include leftover offers in an empty market
 
     two_way_book_sum_min: Annotated[
         BookSum, Meta(description="The smallest plausible such sum in a market with two outcomes.")
@@ -83,7 +83,7 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def every_kind(asked: Iterable[Kind]) -> tuple[Kind, ...]:
-    """Return kinds of market, 1X2 first, the others in the order of `Kind`, each once."""
+    """Return kinds of market, 1X2 first, other kinds in the order of `Kind`, each once."""
     wanted = {Kind.ONE_X_TWO, *asked}
     return tuple(kind for kind in Kind if kind in wanted)
 
@@ -132,7 +132,7 @@ def secrets_of(options: SourceOptions) -> tuple[str, ...]:
 
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
-    """Return only the credentials among them, which are removed from recorded data as well."""
+    """Return only the credentials among the secrets, which are removed from recorded data as well."""
     return _forms(options, _credential_names(type(options)))
 
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Unread(Struct, frozen=True):
-    """The number of unreadable elements of an answer, and the fault of the first."""
+    """The number of unreadable elements of an answer, and the fault of the first of these."""
 
     count: int = 0
     why: str = ""
@@ -37,7 +37,7 @@ class Parts(Struct, frozen=True):
 
 
 def unix_time(text: str | None) -> float | None:
-    """Read a time like 2026-01-16T19:00:00Z as Unix seconds; None if impossible or without an offset."""
+    """Read a time like 2026-01-16T19:00:00Z as Unix seconds; None if it is impossible or has no offset."""
     return None if text is None or len(text) > MAX_TIME_CHARS else _unix_time(text)
 
 

@@ -29,7 +29,7 @@ class Target(Struct, frozen=True):
 
 
 class CatalogueList(Struct, frozen=True):
-    """A list that the plan made from catalogues alone; `body` is like a payload's of its scope.
+    """A list that the plan made from catalogues alone; `body` has the form of a payload of its scope.
 
     It is valid for `holds_s` from the request for its catalogue, `since_mono` (monotonic seconds).
     """
@@ -43,7 +43,7 @@ class CatalogueList(Struct, frozen=True):
 class Plan:
     """Asks for every target each `poll_interval_s`; subclasses override the methods that differ.
 
-    Each source has one, which outlives its actor. Scopes of targets are unique.
+    Each source has one plan, which outlives its actor. Scopes of targets are unique.
     """
 
     def __init__(self, options: PolledOptions, targets: tuple[Target, ...]) -> None:
@@ -51,7 +51,7 @@ class Plan:
         self._targets = targets
 
     def targets(self) -> tuple[Target, ...]:
-        """Return the targets to poll; they may change after any answer."""
+        """Return the targets to poll; the targets may change after any answer."""
         return self._targets
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
@@ -81,12 +81,12 @@ class Plan:
         return 0.0
 
     def asks_otherwise(self, target: Target) -> bool:
-        """Return whether the last failure of `target` is no fault: the refused part is left out next."""
+        """Return whether the last failure of `target` is no fault: the next call omits the refused part."""
         del target
         return False
 
     def take_refusals(self) -> tuple[str, ...]:
-        """Return an error for each thing that the peer refuses for good, each once."""
+        """Return an error for each thing that the peer refuses permanently, each once."""
         return ()
 
     def known_mono(self, target: Target) -> float:
@@ -98,7 +98,7 @@ class Plan:
         return inf
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
-        """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""
+        """Take the decoded content of a new answer. Raises: PayloadError if it contradicts the earlier."""
 
     def take_lists(self) -> tuple[CatalogueList, ...]:
         """Return the lists that the plan made from the last answer of a catalogue, each once."""
@@ -115,8 +115,8 @@ class Plan:
     def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
         """Return the state of the budget for another process; empty without a budget.
 
-        Times are durations before `now`. The targets in `soon` count as asked: they may be, before the next
-        call.
+        Times are durations before `now`. The targets in `soon` count as asked: they may be asked before the
+        next call.
         """
         del soon, now
         return b""
@@ -129,7 +129,7 @@ class Plan:
         return {}
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: the targets, how often each is asked, and how fresh it is."""
+        """Return lines for an operator: each target, how often it is asked, and how fresh its answer is."""
         interval_s, stale_s = self._options.poll_interval_s, self._options.staleness_s
         lines = [f"every {interval_s:g} s, stale after {stale_s:g} s"]
         if stale_s <= interval_s:

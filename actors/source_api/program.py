@@ -20,9 +20,10 @@ Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", title="the na
 class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a program: `command` is its file and arguments, run without a shell.
 
-    Its environment is only `environment` and `secrets`. After `silence_s` without a line it is ended.
-    `on_exit` says whether its prices are withdrawn at its end, or stay until they are stale. `prices` says
-    whether a confirmation means that they are on offer now, or were when the program collected them.
+    Its environment is only `environment` and `secrets`. After `silence_s` without a line the program is
+    ended. `on_exit` says whether its prices are withdrawn when it ends, or stay until they are stale.
+    `prices` says whether a confirmation means that prices are on offer now, or were so when the program
+    collected them.
     """
 
     command: Annotated[
@@ -53,7 +54,7 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
 
     @property
     def longest_silence_s(self) -> float:
-        """Seconds without output until it is ended: as configured, otherwise half of the staleness."""
+        """Seconds without output until the program is ended: as configured, or half of the staleness."""
         return self.staleness_s / 2 if self.silence_s is None else self.silence_s
 
 

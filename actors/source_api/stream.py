@@ -49,7 +49,7 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 class Reaction(Struct, frozen=True):
     """The reaction to a line: lines to `send`, the complete list as an `image`, or `changes` of it.
 
-    With `vouches` the server confirms the rest of the list; without it, changes are only removals. With
+    With `vouches` the server confirms the rest of the list; otherwise changes are only removals. With
     `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
     `lacking` are matches with a part that could not be applied: only an image can complete them.
     """

@@ -64,12 +64,12 @@ class LookUpLoop(asyncio.SelectorEventLoop):
         proto: int = 0,
         flags: int = 0,
     ) -> list[Any]:
-        """Return the addresses of a host; the caller has a deadline. Raises: OSError if there are none."""
+        """Return the addresses of a host; the caller has a deadline. Raises: OSError without addresses."""
         question = host, port, family, type, proto, flags
         if (answer := self._look_ups.get(question)) is None:
             answer = self.create_future()
             threading.Thread(target=self._look_up, args=(question,), daemon=True).start()
-            self._look_ups[question] = answer  # only now: starting the thread may fail
+            self._look_ups[question] = answer  # only after the start of the thread, which may fail
         await asyncio.wait([answer])  # unlike `await answer`, this never cancels the shared future
         return answer.result()
 
@@ -86,6 +86,6 @@ class LookUpLoop(asyncio.SelectorEventLoop):
         answer = self._look_ups.pop(question)
         if isinstance(found, OSError):
             answer.set_exception(found)
-            answer.exception()  # marks it retrieved, in case nothing waits for it any more
+            answer.exception()  # marks the error as retrieved, in case nothing waits for it any more
         else:
             answer.set_result(found)

@@ -1,4 +1,4 @@
-"""Reads a file that another program writes, once it is unchanged between two looks, so not half-written.
+"""Reads a file that another program writes, once two looks find no change, so that it is complete.
 
 Looks and reads run in a thread, because a network disk may not answer.
 """

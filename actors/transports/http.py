@@ -25,7 +25,7 @@ DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
-MANY_PARTS = 4096  # from this many chunks on their average length is checked: each takes some 40 µs
+MANY_PARTS = 4096  # from this number of chunks on their average length is checked: each takes some 40 µs
 MIN_PART_BYTES = 16
 USER_AGENT = "oddsboard"
 SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
@@ -90,7 +90,7 @@ class HttpTransport:
 
 
 class RestTransport(HttpTransport):
-    """Requests with any method; every answer but a 200 is an error."""
+    """Requests with any method; every answer except a 200 is an error."""
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Send a request and return the body of its answer. Raises: TransportError for anything but 200."""

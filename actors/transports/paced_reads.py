@@ -1,7 +1,7 @@
 """HTTP connections that limit each read to about a millisecond of parsing.
 
-The HTTP client parses all that it has read before it waits again. It would read 64 kB at once: if these are
-chunks of one byte, or many 1xx answers, parsing blocks the event loop for half a second.
+The HTTP client parses all that it has read before it waits again. It would read 64 kB in one step: if these
+are chunks of one byte, or many 1xx answers, parsing blocks the event loop for half a second.
 """
 
 # ruff: noqa: ASYNC109 - the methods of httpcore2, with its timeouts
@@ -29,7 +29,7 @@ from actors.core.cooperative import BUDGET_S
 FIRST_BYTES = 2048
 LEAST_BYTES = 256
 MOST_BYTES = 64 * 1024
-MAX_WORK_S = 1.0  # processor time for one answer; an ordinary one of 32 MiB takes 0.1 s
+MAX_WORK_S = 1.0  # processor time for one answer; an ordinary answer of 32 MiB takes 0.1 s
 
 
 class PacedTransport(httpx2.AsyncHTTPTransport):
@@ -77,7 +77,7 @@ class PacedBackend(AsyncNetworkBackend):
 
 
 class PacedStream(AsyncNetworkStream):
-    """A connection; the size of a read halves after one that took long to parse, and doubles otherwise.
+    """A connection; the size of a read halves after a read that took long to parse, and doubles otherwise.
 
     `worked_s` returns seconds of processor time, with any origin.
     """

@@ -84,7 +84,7 @@ class Transport(Protocol):
 
 
 class PollingTransport(HttpTransport):
-    """Gets what a source publishes; `kept` names response headers to keep, beside the usual ones.
+    """Gets what a source publishes; `kept` names response headers to keep, beside the usual headers.
 
     `sent` are headers of every request; no redirect takes them to another host.
     """
@@ -104,7 +104,7 @@ class PollingTransport(HttpTransport):
         self._kept = sorted({"date", "etag", "last-modified", *kept})
 
     async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
-        """Get `url`, conditionally if there are validators; without them, never return NotModified.
+        """Get `url`, conditionally if there are validators; without validators, never return NotModified.
 
         A `body` is JSON and is posted.
 
@@ -171,7 +171,7 @@ async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) 
 
 
 async def _error_body(response: httpx2.Response) -> bytes:
-    """Read the body of a refusal if it is short and comes soon; without it status and headers suffice."""
+    """Read the body of a refusal if it is short and comes soon; otherwise status and headers suffice."""
     try:
         with anyio.move_on_after(ERROR_BODY_WITHIN_S):
             return (await _body(response, MAX_ERROR_BODY_BYTES, MAX_ERROR_BODY_BYTES))[1]

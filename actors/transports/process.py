@@ -1,7 +1,7 @@
 """Runs a child process without a shell, never blocks, ends its whole group.
 
-It prints lines for as long as it runs, or gets an input and is run to its end. The child leads its own
-process group, and on Linux dies with us.
+The child prints lines for as long as it runs, or gets an input and is run to its end. The child leads its
+own process group, and on Linux dies with us.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from actors.core.errors import TransportError
 CHUNK_BYTES = 64 * 1024
 MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_REMARK_BYTES = 4096  # longest line of standard error; the rest of a line is dropped
-GRACE_S = 5.0  # from SIGTERM to SIGKILL
-EXIT_S = 0.2  # between the end of the output and the exit
-KILL_S = 1.0  # for SIGKILL to have its effect
+GRACE_S = 5.0  # seconds from SIGTERM to SIGKILL
+EXIT_S = 0.2  # seconds between the end of the output and the exit
+KILL_S = 1.0  # seconds for SIGKILL to have its effect
 LOOK_S = 0.02
 DRAINED_CHUNKS = 16
 
@@ -101,7 +101,7 @@ class Program:
         return TransportError(f"it ended {how}{said}", reason="exited")
 
     async def finish(self, content: bytes) -> None:
-        """Give it this input, drop its output, wait for exit 0. Raises: TransportError for another."""
+        """Give it this input, drop its output, wait for exit 0. Raises: TransportError for another exit."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._feed, content)
             tasks.start_soon(self._remember)
@@ -242,11 +242,11 @@ class _Pipe:
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    """Poll `condition`: no event tells what the other processes of the group do."""
+    """Poll `condition`: no event reports what the other processes of the group do."""
     while not condition():  # noqa: ASYNC110
         await anyio.sleep(LOOK_S)
 
 
 def _exit_of(pid: int) -> os.waitid_result | None:
-    """Return how a child has exited, None if it runs. The child stays a zombie."""
+    """Return how a child has exited, None if the child still runs. The child stays a zombie."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -31,7 +31,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
 class Poster(HttpTransport):
     """Sends POST requests; use it as an asynchronous context manager.
 
-    Without `is_allowed` a public name may have any address; otherwise only those for which it is true.
+    Without `is_allowed` a public name may have any address; otherwise only addresses for which it is true.
     """
 
     def __init__(self, timeout_s: float, clock: Clock, is_allowed: Callable[[str], bool] | None) -> None:
@@ -71,7 +71,7 @@ def is_public(address: str) -> bool:
 
 
 def is_public_name(host: str) -> bool:
-    """Return whether a host is a name that others may give addresses to: no address, no local name."""
+    """Return whether a host is a name with addresses that others may choose: no address, no local name."""
     name = host.lower().rstrip(".")
     with suppress(ValueError):
         ip_address(name)
@@ -92,7 +92,7 @@ class _CheckedBackend(PacedBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """Return a connection to a host, of a public name to an allowed address. Raises: TransportError."""
+        """Return a connection to a host; a public name needs an allowed address. Raises: TransportError."""
         if not is_public_name(host):
             return await super().connect_tcp(host, port, timeout, local_address, socket_options)
         found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)

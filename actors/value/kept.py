@@ -1,6 +1,6 @@
 """The values of a board's fixtures, computed when they are read, and kept as long as nothing changes them.
 
-A fixture is judged anew if it, or the set of its prices that are young enough, is another than before.
+A fixture is judged anew if it, or the set of its prices that are young enough, differs from before.
 """
 
 from __future__ import annotations

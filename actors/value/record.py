@@ -1,8 +1,8 @@
 """The record of values: the first price of each flag, judged by the consensus at the close.
 
-Pure. The past has no confirmations: a price counts while it is on the board, and of a company's prices the
-one that changed last. Commissions and companies are today's; fees are not kept. docs/archive.md has the
-definitions.
+Pure. The past has no confirmations: a price counts while it is on the board, and among a company's prices
+the price counts that changed last. Commissions and companies are those of today; fees are not kept.
+docs/archive.md has the definitions.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def company_of(name: BookmakerId, settings: FixtureSettings) -> str:
 
 
 class Group(Struct, frozen=True):
-    """Some flags: their number, the means of the `judged`, and the reasons of the others.
+    """Some flags: their number, the means of the `judged`, and the reasons of the other flags.
 
-    The standard error is that of the mean closing line value, and counts flags of one match together.
+    The standard error is the error of the mean closing line value, and counts flags of one match together.
     """
 
     flags: int
@@ -162,7 +162,7 @@ def group_of(found: Sequence[Judged]) -> Group:
 
 
 def mean_by_match(values: Sequence[tuple[str, float]]) -> tuple[float | None, float | None]:
-    """Return the mean of values, each of a match, and its standard error; None without enough of them.
+    """Return the mean of values, each of a match, and its standard error; None without enough matches.
 
     Values of one match go together: with G matches and N values the error is the root of G / (G - 1) x the
     sum over the matches of (sum of value - mean)^2, divided by N (Liang and Zeger, Biometrika 73, 1986).
@@ -181,7 +181,7 @@ def mean_by_match(values: Sequence[tuple[str, float]]) -> tuple[float | None, fl
 
 
 def _prices(then: Then, settings: FixtureSettings) -> dict[BookmakerId, tuple[str, Odds]]:
-    """Return the prices that count, each with its entry: of a company the one that changed last."""
+    """Return the prices that count, each with its entry: of a company the price that changed last."""
     newest: dict[str, str] = {}
     counted = counting(then.odds, then.links, then.bookmakers) or {}
     names = {entry_id: BookmakerId(entry_id.partition("_")[0]) for entry_id in counted}

@@ -47,8 +47,8 @@ class Value(Struct, frozen=True, gc=False):
     """A price above the fair price: a won stake of 1 returns `net`, after commission and fee.
 
     `chance` is the fair probability by the reference, which `members` made: on a line that may return the
-    stake, that the part not returned is won. `expected` is chance x net - 1, and `kelly` a share of the
-    bank. With `doubts` the value is not believed.
+    stake, the probability that the part not returned is won. `expected` is chance x net - 1, and `kelly` a
+    share of the bank. With `doubts` the value is not believed.
     """
 
     bookmaker: BookmakerId
@@ -73,7 +73,7 @@ Quoted: TypeAlias = Mapping[BookmakerId, tuple[Entry, Odds, Chances]]
 def values_of(fixture: Fixture, books: Books, terms: ValueTerms, now: Instant) -> list[Value]:
     """Return the values of a fixture's market at `now`, the highest first; none once it may have begun.
 
-    `books` are those of the fixture's version or newer, with the times of the last confirmations. With
+    `books` are the books of the fixture's version or newer, with the times of the last confirmations. With
     equal values the order is that of outcomes, then of bookmakers.
     """
     kick_off, has_begun = start_of(fixture, terms.fixtures.roster.live)
@@ -86,8 +86,8 @@ def values_of(fixture: Fixture, books: Books, terms: ValueTerms, now: Instant) -
 def counted(fixture: Fixture, books: Books, terms: FixtureSettings, now: Instant) -> Counted:
     """Return the bookmakers that are compared at `now`, each with whether its prices are young enough.
 
-    Their prices are live, and the newest attempt to get their list succeeded. Of a company's
-    bookmakers only the one counts whose prices were confirmed last. Young prices were confirmed less
+    Their prices are live, and the newest attempt to get their list succeeded. Among a company's
+    bookmakers only the bookmaker counts whose prices were confirmed last. Young prices were confirmed less
     than `max_age_s` ago; without that setting, less than the smallest `stale_after_s` of these lists ago.
     """
     latest: dict[str, tuple[float, BookmakerId]] = {}
@@ -104,7 +104,7 @@ def counted(fixture: Fixture, books: Books, terms: FixtureSettings, now: Instant
 
 
 def quoted(fixture: Fixture, terms: FixtureSettings, known: Quoted | None = None) -> Quoted:
-    """Return the prices of each bookmaker with live prices; `known` ones of the same entry are reused."""
+    """Return the prices of each bookmaker with live prices; `known` prices of the same entry are reused."""
     found, known = dict[BookmakerId, tuple[Entry, Odds, Chances]](), known or {}
     for name, entry in fixture.entries.items():
         if name in known and known[name][0] is entry:

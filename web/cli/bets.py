@@ -1,4 +1,4 @@
-"""Reads a user's own bets from a CSV file, and says for each unreadable row what is wrong.
+"""Reads a user's own bets from a CSV file, and reports the fault of each unreadable row.
 
 The file is hostile: each row becomes a bet or an error, whatever it has.
 """

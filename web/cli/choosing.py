@@ -36,7 +36,7 @@ def chosen(given: Path | None) -> tuple[Path, str]:
 
 
 def _check_writers(path: Path) -> None:
-    """Raise ConfigError if a file can be written by others than this user and root.
+    """Raise ConfigError if a file can be written by users other than this user and root.
 
     The service runs programs that a configuration names.
     """

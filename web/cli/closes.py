@@ -121,7 +121,7 @@ def _entry_of_service(of: EntryClosing, link: Certainty | None) -> EntryAtClose:
 def link_of(
     entry_id: str, bookmaker: str, members: Sequence[tuple[str, Certainty | None]]
 ) -> Certainty | None:
-    """Return how sure an entry's link is, by the fixture's members; the less sure of two with its id."""
+    """Return how sure an entry's link is, by the fixture's members; the less sure link of two."""
     found = {certainty for match_id, certainty in members if f"{bookmaker}_{match_id}" == entry_id}
     if Certainty.LIKELY in found:
         return Certainty.LIKELY

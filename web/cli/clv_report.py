@@ -44,7 +44,7 @@ class Added(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """The number of bets, the mean of the judged bets, and the reasons why others are not judged."""
+    """The number of bets, the mean of the judged bets, and the reasons why other bets are not judged."""
 
     bets: int
     judged: int
@@ -72,7 +72,7 @@ class Report(Struct, frozen=True):
 
 
 def report_of(bets: Bets, verdicts: Mapping[int, Verdict]) -> Report:
-    """Return the report of a file; `verdicts` has one for each readable bet, by its row number."""
+    """Return the report of a file; `verdicts` has a verdict for each readable bet, by its row number."""
     rows = [ReportRow(row.number, row.cells, _added(row, verdicts)) for row in bets.rows]
     return Report(bets.columns, rows, _summary(rows, [*verdicts.values()]))
 

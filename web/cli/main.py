@@ -168,7 +168,7 @@ def _init(given: argparse.Namespace) -> Exit:
         raise ConfigError(f"{out}: exists already; name another file with --out") from None
     except OSError as error:
         if error.errno in OF_FULL_DISK:
-            out.unlink(missing_ok=True)  # it is incomplete
+            out.unlink(missing_ok=True)  # the file is incomplete
             raise OSError(error.errno, error.strerror, str(out)) from error
         raise ConfigError(f"{out}: cannot be written: {error.strerror}") from error
     is_run = given.example in CONFIGURATIONS

@@ -18,7 +18,7 @@ def add_options(mcp: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> Exit:
-    """Serve until the input ends. Raises: ConfigError without the packages that this needs."""
+    """Serve until the input ends. Raises: ConfigError without the packages that the command needs."""
     if find_spec("mcp") is None:
         raise ConfigError("mcp: the package is not installed; pip install 'oddsboard[mcp]'")
     from web.cli.agents.server import server  # noqa: PLC0415 - needs the extra

@@ -15,7 +15,7 @@ _RELEASE = runpy.run_path(str(_ROOT / _PLACE / "release.py"))  # packages cannot
 
 
 class BuildPy(build_py):
-    """Writes the commit into the wheel; an editable install asks git in its clone instead."""
+    """Writes the commit into the wheel; an editable installation asks git in its clone instead."""
 
     def run(self) -> None:
         """Build, then write the commit."""

@@ -84,7 +84,7 @@ def probe(given: argparse.Namespace) -> Exit:
 
 
 def guessed(example: str, table: Path) -> tuple[bytes, str]:
-    """Return a configuration for a table, and what to do before it is run. Raises: ConfigError."""
+    """Return a configuration for a table, and the steps to take before it is run. Raises: ConfigError."""
     if example != "table":
         raise ConfigError(f"FILE was {str(table)!r}, which only the example table takes")
     try:

@@ -51,7 +51,7 @@ def called() -> str:
 
 
 def run_until_interrupted(run: Callable[[], Awaitable[None]], **backend_options: Any) -> None:
-    """Run a command on its own event loop until its end or Ctrl+C; a second Ctrl+C ends it at once.
+    """Run a command on its own event loop until its end or Ctrl+C; a second Ctrl+C ends it immediately.
 
     At Ctrl+C asyncio itself cancels only once. A wait whose deadline passes at that moment may take this
     cancellation for its own timeout (anyio 4.10 does). A cancel scope stays cancelled. Raises:

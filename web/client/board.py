@@ -1,4 +1,4 @@
-"""A local board as its caller sees it: always the service's list, and honest about its age."""
+"""A local board as its caller sees it: always a list of the service, and how old it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ E = TypeVar("E", bound=Match | Fixture)
 
 
 class BoardView(Generic[E]):
-    """What a board has, and whether it is current.
+    """The content of a board, and whether it is current.
 
     An answer of the service is applied whole, or ignored whole if it is older than the board. Time also
     passes while the machine sleeps.
@@ -28,7 +28,7 @@ class BoardView(Generic[E]):
         return MappingProxyType(self._ledger.entries)
 
     def listed(self) -> list[E]:
-        """Return them in the order of the service's list."""
+        """Return the entries or fixtures in the order of the service's list."""
         return sorted(self._ledger.entries.values(), key=self._ledger.place)
 
     @property
@@ -48,22 +48,22 @@ class BoardView(Generic[E]):
 
     @property
     def pending(self) -> int | None:
-        """How many events are still to be compared; None while no fixtures are shown yet."""
+        """The number of events that are still to be compared; None while no fixtures are shown yet."""
         return self._ledger.pending
 
     @property
     def age_s(self) -> float:
-        """Seconds since the service last said that this version is its newest; infinite before that."""
+        """Seconds since the service last said that this version is its newest; infinite if it never did."""
         return self._ledger.age_s
 
     @property
     def is_current(self) -> bool:
-        """Whether it said so within `Policy.silence_s`; false while the board is not connected."""
+        """Whether `age_s` is at most `Policy.silence_s`; false while the board is not connected."""
         return not self._ledger.why and self._ledger.is_fresh
 
     @property
     def why(self) -> str:
-        """Why the board is not current; empty if it is."""
+        """Why the board is not current; empty if it is current."""
         if not self._ledger.why and not self._ledger.is_fresh:
             return f"nothing was read for {self.age_s:.0f} s"
         return self._ledger.why

@@ -1,4 +1,4 @@
-"""What can be asked of the service: each function returns a `Call`, which a client makes."""
+"""The requests to the service: each function returns a `Call`, which a client makes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Call(Generic[A]):
 
     @property
     def target(self) -> str:
-        """Path and query."""
+        """The path and the query of the call."""
         return f"{self.path}?{urlencode(self.parameters)}" if self.parameters else self.path
 
 
@@ -51,11 +51,11 @@ class ListCall(Call[A], Generic[A, E]):
         return self.parameters.keys() <= {"bookmaker"}
 
     def given(self, **parameters: str) -> ListCall[A, E]:
-        """Return the call with these parameters in place of its own."""
+        """Return the call with these parameters in place of its own parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
     def following(self, path: str, **more: str) -> Call[values.Change]:
-        """Return the call of its changes or its stream."""
+        """Return the call for the changes or the stream of this list."""
         view = {"view": self.view} if self.view else {}
         return Call(path, values.Change, {**view, **self.parameters, **more}, path)
 
@@ -112,7 +112,7 @@ def value(
     market: Several | None = None,
     doubted: bool = False,
 ) -> Call[values.ValueList]:
-    """Ask for prices above the fair price, by the consensus of the others or by a `reference`."""
+    """Ask for prices above the fair price, by the consensus of other bookmakers or by a `reference`."""
     given = {"min_ev": min_ev, "reference": reference, "bookmaker": bookmaker, "league": league}
     return _simple("/api/v2/value", values.ValueList, **given, market=market, doubted=doubted)
 
@@ -134,7 +134,7 @@ def ages(fixture_id: str, *, market: str | None = None) -> Call[values.FixtureAg
 
 
 def markets(*, fixture: str | None = None) -> Call[values.MarketList]:
-    """Ask for the markets on the board, or of one fixture."""
+    """Ask for the markets on the board, or the markets of one fixture."""
     return _simple("/api/v2/markets", values.MarketList, fixture=fixture)
 
 
@@ -177,7 +177,7 @@ def movers(
 
 
 def archive() -> Call[past.Archive]:
-    """Ask what the archive has."""
+    """Ask for the content of the archive."""
     return _simple("/api/v2/archive", past.Archive)
 
 
@@ -187,7 +187,7 @@ def health() -> Call[values.Health]:
 
 
 def capabilities() -> Call[values.Capabilities]:
-    """Ask what the service supports."""
+    """Ask for the capabilities of the service."""
     return Call("/api/capabilities", values.Capabilities, {})
 
 

@@ -8,7 +8,7 @@ pause = time.sleep
 
 
 def now() -> float:
-    """Return seconds since an arbitrary moment; on Linux they include those asleep."""
+    """Return seconds since an arbitrary moment; on Linux they include the time asleep."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()

@@ -18,11 +18,11 @@ from .wire import CutError, Open, Pause, Policy, Read, Sleep, Steps, cursor_of
 
 A = TypeVar("A")
 
-KEPT_S = 300.0  # as long as the service allows caches to keep its capabilities
+KEPT_S = 300.0  # seconds, as long as the service allows caches to keep its capabilities
 JSON = {"accept": "application/json"}
 NOT_MODIFIED, SEE_OTHER, NOT_AVAILABLE, UNAVAILABLE = 304, 303, 410, 503
 PASSING = {408, 429, 500, 502, 503, 504}
-"""Statuses that may be others at the next attempt."""
+"""Statuses that may differ at the next attempt."""
 
 
 class Answer(NamedTuple):
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """The body of an error (RFC 9457); `code` is empty if it is not the service's own."""
+    """The body of an error (RFC 9457); `code` is empty if the error is not the service's own."""
 
     code: str = ""
     detail: str = ""
@@ -43,7 +43,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Core:
-    """What all steps of a client share: policy, clock, randomness, and the capabilities."""
+    """The state that all steps of a client share: policy, clock, randomness, and the capabilities."""
 
     def __init__(self, policy: Policy, now: Callable[[], float], random: Random) -> None:
         self.policy, self.now, self.random = policy, now, random
@@ -60,7 +60,7 @@ class Core:
         return answer
 
     def poll(self, call: Call[A], every_s: float) -> Steps[Never]:
-        """Yield each new answer of a call; an older one is ignored. Errors are those of `call`."""
+        """Yield each new answer of a call; an older answer is ignored. Errors are those of `call`."""
         yield from self.insist(lambda: self.check(call))
         tag, newest = "", Newest()
         while True:
@@ -88,7 +88,7 @@ class Core:
         raise AssertionError  # there is at least one attempt
 
     def asked(self, call: Call[A]) -> Steps[A]:
-        """Make a call once. Raises: AnsweredError, CutError."""
+        """Make a call in one attempt. Raises: AnsweredError, CutError."""
         answer = yield from self.fetch(call.target, JSON)
         if answer.status == SEE_OTHER and (to := answer.headers.get("location", "")).startswith("/api/"):
             answer = yield from self.fetch(to, JSON)
@@ -100,8 +100,8 @@ class Core:
     def check(self, call: Call[Any]) -> Steps[None]:
         """Look a call up in the capabilities, which are asked for once in a while.
 
-        A service ignores a parameter that it does not know, so it would answer another question. Raises:
-        UnsupportedError, AnsweredError, CutError.
+        A service ignores a parameter that it does not know, so that its answer would be to another
+        question. Raises: UnsupportedError, AnsweredError, CutError.
         """
         if self._capabilities is None or self.now() >= self._kept_until:
             self._capabilities = yield from self.asked(capabilities())
@@ -121,7 +121,7 @@ class Core:
 
     @property
     def bookmakers(self) -> tuple[str, ...]:
-        """The ids of the bookmakers in order, as last known."""
+        """The ids of the bookmakers in order, as they were last known."""
         return () if self._capabilities is None else self._capabilities.supported_bookmakers
 
     def fetch(self, target: str, headers: Mapping[str, str], wait_s: float = 0.0) -> Steps[Answer]:
@@ -147,7 +147,7 @@ class Core:
 
 
 def problem_of(answer: Answer) -> Problem:
-    """Return the problem in an answer; an empty one if it is somebody else's."""
+    """Return the problem in an answer; an empty problem if the answer is not the service's own."""
     kind = Headers()
     kind["content-type"] = answer.headers.get("content-type", "")
     if kind.get_content_type() != "application/problem+json":
@@ -159,7 +159,7 @@ def problem_of(answer: Answer) -> Problem:
 
 
 def refuse(path: str, answer: Answer) -> NoReturn:
-    """Raise AnsweredError for the service's own refusal, CutError for what may pass."""
+    """Raise AnsweredError for the service's own refusal, CutError for a fault that may pass."""
     problem, status = problem_of(answer), answer.status
     if problem.code and status not in PASSING:
         raise AnsweredError(path, status, problem.code, problem.detail)
@@ -169,7 +169,7 @@ def refuse(path: str, answer: Answer) -> NoReturn:
 
 
 def decoded(body: bytes, call: Call[A]) -> A:
-    """Return the value of a body. Raises: CutError if it is not one."""
+    """Return the value of a body. Raises: CutError if the body is not such a value."""
     try:
         return msgspec.json.decode(body, type=call.answer)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -3,7 +3,7 @@
 OddsboardError
     UnsupportedError        the service has no such path, or no such parameter of it
     AnsweredError           the service refused: `status`, `code`, `detail`
-    UnavailableError        it could not be reached, or did not answer properly, in all attempts
+    UnavailableError        the service could not be reached, or did not answer properly, in all attempts
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a board tells its caller: each event is of one kind, and none is told twice."""
+"""The events that a board yields to its caller: each is of one kind, and none comes twice."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class Move(Struct, Generic[E], frozen=True):
 
 
 class Changes(Struct, Generic[E], frozen=True):
-    """What changed on the board from its last version to this one.
+    """The changes of the board from its last version to this version.
 
-    With `is_whole` it is the difference to a new whole list, with `is_conflated` that of several commits.
+    With `is_whole` it is the difference to a new whole list, with `is_conflated` the difference of several
+    commits.
     """
 
     version: int
@@ -53,7 +54,7 @@ class Changes(Struct, Generic[E], frozen=True):
     is_conflated: bool
 
     def moves(self) -> Iterator[Move[E]]:
-        """Yield each price that moved: of one entry in one market. Those that came or left did not move."""
+        """Yield each price that moved, by entry and market. Prices that came or left did not move."""
         for changed in self.changed:
             before, now = _prices(changed.before), _prices(changed.now)
             for (market, entry, bookmaker), odds in now.items():
@@ -73,7 +74,7 @@ class Reset(Struct, frozen=True):
 
 
 class Linking(Struct, frozen=True):
-    """So many events are still to be compared; until then one match may stand in several fixtures.
+    """`count` events are still to be compared; until then one match may stand in several fixtures.
 
     None: the service has just started and shows no fixtures yet.
     """
@@ -82,7 +83,7 @@ class Linking(Struct, frozen=True):
 
 
 class Cleared(Struct, frozen=True):
-    """The last `count` prices of a bookmaker left the board, and why; of fixtures no reasons are known."""
+    """The last `count` prices of a bookmaker left the board, and why; no reasons are known for fixtures."""
 
     bookmaker: str
     count: int

@@ -1,4 +1,4 @@
-"""How a board follows the service, as steps without I/O.
+"""The steps by which a board follows the service, without I/O.
 
 At first and after each cut a board asks for the changes since its version, because only that answer says
 whether fixtures are shown already. Then it follows the stream. A list that is filtered by league or market
@@ -22,7 +22,7 @@ from .wire import Chunk, Close, CutError, Message, Messages, Open, Pause, Read, 
 E = TypeVar("E", bound=Match | Fixture)
 
 CHANGES, STREAM = "/api/v2/changes", "/api/v2/stream"
-LEAST_S = 0.5  # between two requests for changes
+LEAST_S = 0.5  # seconds between two requests for changes
 
 
 class _Heartbeat(msgspec.Struct):
@@ -45,7 +45,7 @@ class Following(Generic[E]):
     def steps(self) -> Steps[Never]:
         """Follow the service until closed.
 
-        Raises: UnsupportedError; AnsweredError if the service refuses what is asked.
+        Raises: UnsupportedError; AnsweredError if the service refuses the request.
         """
         core, state = self._core, self._state
         pause = Pause(core.policy, core.random)
@@ -66,7 +66,7 @@ class Following(Generic[E]):
             return cut
         except GapError as gap:
             return CutError(str(gap))
-        raise AssertionError  # it ends by an error
+        raise AssertionError  # an endless loop ends by an error
 
     def _lasted_s(self) -> float:
         """Return how long the last connection kept the board current."""
@@ -112,9 +112,9 @@ class Following(Generic[E]):
         cursor = cursor_of(change.cursor or answer.headers.get("odds-cursor", ""))
         if epoch and cursor and epoch != cursor[1]:
             raise CutError(f"the list is of {cursor[1]}, the changes were of {epoch}")
-        # Nobody knows how long ago the answer was made: after the request.
+        # When the answer was made is unknown, but it was after the request.
         yield from self._take(change, cursor, sent_at)
-        if change.league_id is not None:  # a label may mean no league, or another one, after a restart
+        if change.league_id is not None:  # a label may mean no league, or another league, after a restart
             self._call = self._call.given(league=change.league_id)
 
     def _reset_reason(self, problem: Problem) -> str:
@@ -134,7 +134,7 @@ class Following(Generic[E]):
         if order is Order.OLDER:
             here = f"{change.version}-{cursor[1]}"
             raise CutError(f"the service is at {here}, the board at {self._state.cursor}")
-        yield from [*events, *self._prove(made_at)]  # whoever is told sees the board of this answer
+        yield from [*events, *self._prove(made_at)]  # the caller then sees the board of this answer
 
     def _prove(self, at: float) -> Iterator[Connected]:
         if self._proved_at is None:
@@ -192,7 +192,7 @@ class Following(Generic[E]):
                 after_s = self._read(message, _Bye).retry / 1000
                 raise CutError("the service ends", min(after_s, self._core.policy.limit_s))
             case _:
-                pass  # one that was added later
+                pass  # an event that a newer service has added
 
     def _read(self, message: Message, kind: type[Any]) -> Any:
         return decoded(message.data, Call(f"{STREAM} {message.name}", kind, {}))

@@ -8,7 +8,7 @@ from .values import Odds
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """The odds of an entry from a version on, or why they are `absent`; with `state` it was so before."""
+    """The odds of an entry from a version on, or why they are `absent`; with `state` this was so before."""
 
     version: int | None
     time: float
@@ -66,7 +66,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class ConsensusPoint(Struct, frozen=True, kw_only=True):
-    """The probabilities of so many bookmakers from a version on, or (`absent`) why there are none."""
+    """The probabilities of some bookmakers from a version on, or (`absent`) why there are none."""
 
     version: int | None
     time: float
@@ -226,7 +226,7 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 class Archive(Struct, frozen=True, kw_only=True):
-    """What the archive has."""
+    """The content of the archive."""
 
     days: int
     intervals: tuple[Interval, ...]

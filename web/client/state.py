@@ -1,4 +1,4 @@
-"""The ledger of a board: what the service's list has, how current it is, what changed. Without I/O."""
+"""The ledger of a board: the service's list, how current it is, and its changes. Without I/O."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Newest:
         self._epoch = ""
 
     def order(self, version: int, epoch: str) -> Order:
-        """Compare an answer with those before it."""
+        """Compare an answer with the answers before it."""
         known = self._versions.get(epoch, -1)
         if version == known and epoch == self._epoch:
             return Order.SAME
@@ -49,7 +49,8 @@ class Ledger(Generic[E]):
     """The list of the service at the newest version that was read.
 
     It is current while `why` is empty and the service has said within `silence_s` that this version is its
-    newest; `seen_at` is when it said so last, by `now`. With `is_whole` a new version comes with a message.
+    newest; `seen_at` is the time of its last such message, by `now`. With `is_whole` a new version comes
+    with a message.
     """
 
     def __init__(self, silence_s: float, now: Callable[[], float], *, is_whole: bool) -> None:
@@ -76,11 +77,11 @@ class Ledger(Generic[E]):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether that was not too long ago."""
+        """Whether the service said that lately enough."""
         return self.age_s <= self._silence_s
 
     def apply(self, change: Change, epoch: str) -> tuple[Order, list[Event[E]]]:
-        """Apply a whole list or changes; return how it compares, and what happened.
+        """Apply a whole list or changes; return the order and the events.
 
         An answer that is not newer is ignored whole. Raises: GapError.
         """
@@ -98,20 +99,20 @@ class Ledger(Generic[E]):
         return order, [*linked, *self._replaced(change, shown, gone)]
 
     def link(self, pending: int | None) -> Iterator[Linking]:
-        """Note how many events are still to be compared; it is said if it changes."""
+        """Note how many events are still to be compared; return an event if this changes."""
         if pending != self.pending:
             self.pending = pending
             yield Linking(pending)
 
     def prove(self, at: float) -> Iterator[Connected]:
-        """Note that the board was the newest then."""
+        """Note that the board was the newest at that time."""
         self.seen_at, self._is_lost = max(self.seen_at, at), False
         if self.why and self.version is not None and self.is_fresh:
             self.why = ""
             yield Connected(self.version)
 
     def lose(self, why: str) -> Iterator[Disconnected]:
-        """Note why the board is not current any more; it is said once."""
+        """Note why the board is not current any more; repeated calls return no event."""
         is_news, self.why, self._is_lost = not self._is_lost, why, True
         if is_news:
             yield Disconnected(why)
@@ -125,7 +126,7 @@ class Ledger(Generic[E]):
     def _follows(self, since: int) -> bool:
         """Return whether changes since a version continue the board.
 
-        The version of a league or a line rises without a change of it, and without a message.
+        The version of a league or a line rises without a change of the list, and without a message.
         """
         own = self.version
         return own is not None and (since == own or (since > own and not self._is_whole))
@@ -133,7 +134,7 @@ class Ledger(Generic[E]):
     def _replaced(
         self, change: Change, shown: Sequence[E], gone: Mapping[str, Removal | None]
     ) -> Iterator[Event[E]]:
-        """Replace entries; yield what changed, and the bookmakers that have none any more."""
+        """Replace entries; yield the changes, and the bookmakers that have no entry any more."""
         added, changed, removed = list[E](), list[Changed[E]](), list[Gone[E]]()
         before, reasons = Counter[str](), dict[str, dict[str, None]]()
         for entry in shown:

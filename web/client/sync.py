@@ -27,7 +27,7 @@ HEADERS = {"user-agent": "oddsboard-client"}
 
 
 def checked(url: str) -> str:
-    """Return a URL of HTTP. Raises: ValueError for another."""
+    """Return a URL of HTTP. Raises: ValueError for another URL."""
     try:
         found = httpx2.URL(url)
     except httpx2.InvalidURL as error:

@@ -32,8 +32,8 @@ class Table(NamedTuple):
 def table(answer: Tabular) -> Table:
     """Return an answer, or a board's `listed()`, as a table; each outcome is a column.
 
-    Fixtures have a row for each market, with best prices; surebets have one for each leg, odds, values,
-    lines and closing prices one for each price.
+    Fixtures have a row for each market, with best prices; surebets have a row for each leg; odds, values,
+    lines and closing prices have a row for each price.
     """
     rows = [*_rows(answer)]
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
@@ -93,7 +93,7 @@ def _best(fixture: Fixture) -> Iterator[Row]:
 
 
 def _price(outcome: str, best: BestPrice | None) -> Row:
-    """Return a best price, who offers it, and whether it is `collected`: no offer of now."""
+    """Return a best price, its bookmakers, and whether it is `collected`, which is not an offer of now."""
     if best is None:
         return {outcome: None, f"{outcome} at": None, f"{outcome} prices": None}
     return {

@@ -15,7 +15,7 @@ Odds = dict[str, float]
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What the service supports: its paths, their parameters, its bookmakers and their display names."""
+    """The service's capabilities: its paths, their parameters, its bookmakers and their display names."""
 
     endpoints: tuple[str, ...]
     filters: dict[str, tuple[str, ...]]
@@ -39,7 +39,7 @@ class Match(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """A bookmaker's entry of a fixture; names, league and kick-off only where they differ from it."""
+    """A bookmaker's entry of a fixture; names, league and kick-off only where the fixture's differ."""
 
     id: str
     bookmaker: str
@@ -58,7 +58,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """Whether its prices may be best prices: neither superseded nor in doubt."""
+        """Whether its prices may be best prices: they are not superseded and not in doubt."""
         return not (self.superseded or self.doubts)
 
 
@@ -154,7 +154,7 @@ class Fixture(Market, frozen=True, kw_only=True):
 
 
 class Linking(Struct, frozen=True, kw_only=True):
-    """How many events of sources are still to be compared; mostly 0."""
+    """The number of events of sources that are still to be compared; mostly 0."""
 
     pending: int
 
@@ -247,7 +247,7 @@ class MarketList(Struct, frozen=True, kw_only=True):
 
 
 class Value(Struct, frozen=True, kw_only=True):
-    """A price above the fair price, which its source last `confirmed` then; no advice.
+    """A price above the fair price, which its source last `confirmed` at that time; no advice.
 
     `ev` is the expected value of a stake of 1, `kelly` a share of the bank; with `conditional` both are for
     the part of the stake that is not returned. With `doubts` the value is not believed.
@@ -276,7 +276,7 @@ class Value(Struct, frozen=True, kw_only=True):
 
 
 class ValueList(Struct, frozen=True, kw_only=True):
-    """The values of now, those without doubts first, the highest first; at most 200 of `values_count`."""
+    """The values of now: without doubts first, then the highest first; at most 200 of `values_count`."""
 
     reference: str
     min_ev: float
@@ -302,7 +302,7 @@ class Alert(Struct, frozen=True, kw_only=True):
 
 
 class AlertList(Struct, frozen=True, kw_only=True):
-    """Alerts, newest last; without `complete` some before the first of them are forgotten."""
+    """Alerts, newest last; without `complete` some alerts before the first of these are forgotten."""
 
     cursor: str
     complete: bool
@@ -310,7 +310,7 @@ class AlertList(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """The state of a bookmaker; `simulated` prices are invented, `collected` ones are no offers of now."""
+    """The state of a bookmaker; `simulated` prices are invented, `collected` prices no offers of now."""
 
     name: str
     status: str
@@ -348,7 +348,7 @@ class Removal(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """The changes of a list since a version, or a whole list: what the board applies.
+    """The changes of a list since a version, or a whole list; the board applies it.
 
     Exactly one of `matches` and `fixtures` is given. A whole list has no `since`.
     """

@@ -1,4 +1,4 @@
-"""What the logic and the shells exchange: the logic yields effects, a shell does them.
+"""The values that the logic and the shells exchange: the logic yields effects, a shell does them.
 
 A shell sends the result of an effect back, or throws a `CutError` for a failure of the network. It keeps at
 most one answer open, and closes it before it opens another and when it ends.
@@ -43,14 +43,14 @@ EFFECTS = (Open, Read, Close, Sleep)
 
 
 class Head(NamedTuple):
-    """Status and headers of an answer, their names in lower case."""
+    """Status and headers of an answer; the names of the headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
 
 
 class Chunk(NamedTuple):
-    """Bytes of an answer, none at its end; `was_ready`: they had arrived before the read began."""
+    """Bytes of an answer, none at its end; `was_ready`: the bytes had arrived before the read began."""
 
     data: bytes
     was_ready: bool = False
@@ -71,9 +71,9 @@ class Policy:
     The service sends a heartbeat every 10 s. After `silence_s` without a sign a connection counts as cut,
     and a board as not current. A failed request is repeated after `first_s`, doubled with each failure up
     to `limit_s`, less a random part of up to half, and never before the service's `Retry-After`. A success
-    counts once it has lasted `calm_s`. A call makes so many `attempts`, a board does not end. An answer
-    takes at most `answer_s` and has at most `max_bytes`. A board that polls lets the service wait `wait_s`
-    for a change.
+    counts once it has lasted `calm_s`. A call makes at most this number of `attempts`, a board does not
+    end. An answer takes at most `answer_s` and has at most `max_bytes`. A board that polls lets the service
+    wait `wait_s` for a change.
     """
 
     silence_s: float = 20.0
@@ -88,7 +88,7 @@ class Policy:
 
 
 class Pause:
-    """The delays before attempts: a service that accepts connections and drops them is not hammered."""
+    """The delays before attempts, also for a service that accepts connections and drops them."""
 
     def __init__(self, policy: Policy, random: Random) -> None:
         self._policy, self._random = policy, random
@@ -158,6 +158,6 @@ _CURSOR = re.compile(r'(?:W/)?"?([0-9]{1,18})-([0-9a-z]+)', re.ASCII)
 
 
 def cursor_of(text: str) -> tuple[int, str] | None:
-    """Return version and epoch of a cursor, an event's id or an ETag; None if it has none."""
+    """Return version and epoch of a cursor, an event's id or an ETag; None if the text has none."""
     found = _CURSOR.match(text)
     return None if found is None else (int(found[1]), found[2])

@@ -31,7 +31,7 @@ def rows(values: Iterable[Iterable[object]]) -> bytes:
 
 
 def cell(value: object) -> str:
-    """Return a value as the text of a cell; nothing for None and UNSET.
+    """Return a value as the text of a cell; None and UNSET give an empty text.
 
     Numbers have a decimal point and no exponent. A text that may be read as a formula gets an apostrophe in
     front, as OWASP recommends (owasp.org/www-community/attacks/CSV_Injection).

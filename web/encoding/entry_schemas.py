@@ -122,7 +122,7 @@ class EntryLink(Struct, frozen=True):
 
 
 class EntryCandidate(Struct, frozen=True):
-    """The event that resembles the entry's most but is not linked with it, and why not."""
+    """The event that resembles the entry's most but is not linked with it, and the reason."""
 
     event: LinkEvent
     reason: Objection
@@ -213,7 +213,7 @@ def market_step(
     committed_at: float | None = None,
     reason: RemovalReason | None = None,
 ) -> EntryMarketStep:
-    """Return the step at a commit of an entry of another market than 1X2."""
+    """Return the step at a commit of an entry of a market other than 1X2."""
     if entry is None:
         return EntryMarketStep(version, _time(committed_at), None, None, None, None, reason)
     odds = dict(zip(entry.match.market.outcomes, entry.match.prices, strict=True))

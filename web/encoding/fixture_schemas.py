@@ -34,14 +34,14 @@ UNKNOWN = "Unknown"  # the name of an unknown league
 
 
 class Link(StrEnum):
-    """How sure it is that an entry belongs to the fixture's match; surebets do not use likely links."""
+    """The certainty that an entry belongs to the fixture's match; surebets do not use likely links."""
 
     SURE = "sure"
     LIKELY = "likely"
 
 
 class FixtureEntry(Struct, frozen=True):
-    """A bookmaker's entry: `id` and `odds` are as in the list, `rule` is why it is the same match.
+    """A bookmaker's entry: `id` and `odds` are as in the list, `rule` says why its match is the same.
 
     Names, league and kick-off are present if they differ from the fixture's. With `superseded` another
     bookmaker of its company was confirmed later, and this price does not count. With `doubts` a price is
@@ -88,7 +88,8 @@ class BestPrices(Struct, frozen=True):
 class FairOdds(Struct, frozen=True):
     """The probabilities without margin.
 
-    With `conditional` the whole or half of a stake may be returned; they are for the part that is not.
+    With `conditional` the whole or half of a stake may be returned; the probabilities are for the part that
+    is not returned.
     """
 
     method: Method
@@ -122,7 +123,7 @@ class FixtureV2(Struct, frozen=True):
     of 1 / best price, null without best prices. `fair` is the median of the bookmakers with live prices,
     `reference` has the fair odds of the requested bookmaker; each has a reason if there are none. `doubted`
     is a surebet that is not believed. With `total`, `stakes` or the reason for their absence is present.
-    `in_play` is present if a source says whether the match is in play. For another `market` than 1X2, odds
+    `in_play` is present if a source says whether the match is in play. For a `market` other than 1X2, odds
     and probabilities are by the names of its outcomes. The `main` line of a match is the line that most
     bookmakers list. With the `in_play_rule` "from_now" some of the bookmakers count only goals after the
     bet: their prices cannot be compared with others.
@@ -155,7 +156,7 @@ class FixtureV2(Struct, frozen=True):
 
 
 class LinkingState(Struct, frozen=True):
-    """How many events are not compared yet: each may be linked with others, or found to be alone."""
+    """The number of events that are not compared yet: each may be linked with others, or stay alone."""
 
     pending: int
 
@@ -164,7 +165,7 @@ class FixtureList(Struct, frozen=True):
     """Fixtures by kick-off and id; fixtures with an unknown kick-off are last.
 
     `league_id` is the id of the requested `league`. A `note` says if the league has no match at all:
-    perhaps it is misspelled. `total` and `step` are those of the stakes.
+    perhaps it is misspelled. `total` and `step` belong to the stakes.
     """
 
     version: Version
@@ -292,7 +293,7 @@ def _is_other_bet(fixture: Fixture, roster: Roster) -> bool:
 
 
 def _of_market(made: FixtureV2, fixture: Fixture, roster: Roster) -> FixtureV2:
-    """Return the fixture with the fields for other markets than 1X2."""
+    """Return the fixture with the fields for markets other than 1X2."""
     made = replace(made, market=str(fixture.market), main=True if fixture.is_main else UNSET)
     if not _is_other_bet(fixture, roster):
         return made
@@ -345,7 +346,7 @@ def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
     event, evidence, to = events[member.key], member.evidence, None
     if member.to is not None:
         to = member.to.source, member.to.source_match_id
-        if evidence is not None:  # with the prices at the time of linking
+        if evidence is not None:  # the evidence has the prices at the time of linking
             gap = price_gap(event.chances, events[member.to].chances)
             evidence = replace(evidence, price_gap=gap)
     names = event.home, event.away, event.league or UNKNOWN

@@ -143,9 +143,9 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
 
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A fixture with its JSON, the fair chances of each entry (home, draw, away, and so on), and of all.
+    """A fixture with its JSON, the fair chances of each entry (home, draw, away, ...), and of all entries.
 
-    `doubted` are bookmakers with prices that all others' prices put in doubt. The JSON of each entry begins
+    `doubted` are bookmakers with prices that all other prices put in doubt. The JSON of each entry begins
     at one of `starts` in `json`; the last of `starts` is the end. Usually one of fifty bookmakers has
     changed: then the chances and the JSON of the others are reused.
     """

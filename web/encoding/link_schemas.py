@@ -33,7 +33,7 @@ class RuleCheck(Struct, frozen=True):
 class PairExplained(Struct, frozen=True):
     """The evidence for linking events a and b; `rule` links them, or `reason` is why they are not linked.
 
-    `text` is for the file of links: it separates linked events, and links others. It may be empty.
+    `text` is for the file of links: it separates linked events, and links other events. It may be empty.
     """
 
     a: LinkEvent
@@ -72,7 +72,7 @@ class LinkSuggestion(Struct, frozen=True):
 class SpellingSuggestion(Struct, frozen=True):
     """A text for the file of links that makes two names the same team; it makes `gain` likely links sure.
 
-    Of these links, the one of a and b has held longest: since `since` (Unix seconds) their prices have
+    Among these links, the link of a and b has held longest: since `since` (Unix seconds) their prices have
     agreed, at most `price_gap` apart.
     """
 
@@ -114,7 +114,7 @@ class EntryAge(Struct, frozen=True):
 class FixtureAges(Struct, frozen=True):
     """The entries of a fixture by id; `at` is the service's current time.
 
-    `market` is present for another market than 1X2.
+    `market` is present for a market other than 1X2.
     """
 
     version: Version

@@ -1,4 +1,4 @@
-"""The public JSON of markets (docs/api.md), and of fixtures with another market than 1X2."""
+"""The public JSON of markets (docs/api.md), and of fixtures with a market other than 1X2."""
 
 from __future__ import annotations
 

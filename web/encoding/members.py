@@ -1,7 +1,7 @@
 """A gzip member that is as long as a stream, made of compressed messages that many clients share.
 
 The blocks of a message are byte-aligned. They refer only to the message before, by a preset dictionary
-(RFC 1951, 3.2.3). So the same bytes serve each client that had the same message before, anywhere in its
+(RFC 1951, 3.2.3). So the same bytes serve each client that got the same message before, anywhere in its
 member. Each client needs a CRC-32, a length (RFC 1952) and the message before.
 """
 
@@ -18,13 +18,13 @@ from actors.core.cooperative import Sliced
 from web.encoding.segments import GZIP_HEADER, LEVEL, NO_MORE_BLOCKS, stored
 
 LONG_BYTES = 32_768
-"""A message of this length (deflate's window) or more is compressed fast, and no later one refers to it."""
+"""A message of this length (deflate's window) or more is compressed fast; no later message refers to it."""
 
 _TRAILER = struct.Struct("<II")
 
 
 class Text(Struct, frozen=True, gc=False):
-    """The text that blocks decompress to: its CRC-32, its length in bytes, and the text itself if short."""
+    """The text that blocks decompress to: its CRC-32, its length in bytes, and a short text itself."""
 
     crc: int
     length: int

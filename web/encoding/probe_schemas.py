@@ -20,7 +20,7 @@ from actors.runtime.actor import ActorState
 
 Grade = Literal["pass", "warn", "fail"]
 MAX_EVENTS = 100
-"""Events in `/monitor`; `/monitor/events` has the others."""
+"""The most events in `/monitor`; `/monitor/events` has all kept events."""
 
 
 class LiveProbe(Report, frozen=True):
@@ -42,8 +42,8 @@ class Check(Report, frozen=True):
 
     No two have the same `short`.
 
-    `matches` counts the matches in version 2 of the list, `not_shown` the listed matches that are not, by
-    reason.
+    `matches` counts the matches in version 2 of the list, `not_shown` the listed matches that the list
+    lacks, by reason.
     """
 
     name: str

@@ -107,13 +107,13 @@ class Reset(Struct, frozen=True):
 
 
 class Heartbeat(Struct, frozen=True):
-    """`version` is still the newest."""
+    """A message that `version` is still the newest."""
 
     version: Version
 
 
 class Bye(Struct, frozen=True):
-    """The service ends; reconnect after `retry` milliseconds."""
+    """A message that the service ends; reconnect after `retry` milliseconds."""
 
     version: Version
     retry: int

@@ -1,10 +1,10 @@
 """Makes the bodies of lists (docs/api.md, 2.3), JSON and gzip, from segments that each chunk keeps.
 
-A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
+A segment is a chunk's JSON, and this JSON deflated, each made once in the chunk's life. A deflated segment
 ends with a full flush, on a byte boundary, and refers to nothing before it (RFC 1951). So a sequence of
 segments between a gzip header and a trailer is one gzip member (RFC 1952), and its CRC-32 is combined from
-theirs. A new version encodes and compresses only the chunks that changed. A run keeps neighbouring segments
-joined. A large body is sent as runs, because joining them would copy it.
+the CRCs of the segments. A new version encodes and compresses only the chunks that changed. A run keeps
+neighbouring segments joined. A large body is sent as runs, because joining them would copy it.
 
 A version must have the same bytes on every machine. A list of some fixtures can stay the same while its
 chunks are cut differently, so it is deflated as a whole.
@@ -101,7 +101,7 @@ class Run:
 
 
 class Segments(ABC, Generic[K, C]):
-    """The segments of all existing chunks, and the newest runs; both by key, a part of a list."""
+    """The segments of all existing chunks, and the newest runs; the key of each is a part of a list."""
 
     name: ClassVar[bytes]
 
@@ -187,7 +187,7 @@ NO_MORE_BLOCKS = b"\x03\x00"  # an empty last block, so that the blocks before i
 def plain_body(
     version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
 ) -> Sliced[tuple[bytes, ...]]:
-    """Return the list of `runs` (not empty ones) as JSON, in parts; `more` are members at its end."""
+    """Return the list of `runs` (none is empty) as JSON, in parts; `more` are members at its end."""
     pieces: list[bytes] = []
     for run in runs:
         yield
@@ -233,7 +233,7 @@ def _member(parts: Sequence[Packed], head: bytes, tail: bytes) -> tuple[bytes, .
 
 
 def gzipped(pieces: Iterable[bytes]) -> Sliced[list[bytes]]:
-    """Return `pieces`, each some kilobytes, as one gzip member; compressed fast, because for one client."""
+    """Return `pieces`, each some kilobytes, as one gzip member; compressed fast, for one client only."""
     packer, packed = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS + 16), list[bytes]()
     for piece in pieces:
         packed.append(packer.compress(piece))

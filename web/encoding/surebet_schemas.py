@@ -19,8 +19,8 @@ Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 class SurebetLeg(Struct, frozen=True):
     """A leg: the outcome, the `id` of its entry, the gross price, and the commission on a net win.
 
-    The price was confirmed `age_s` seconds before. It is without the fee at `fee_rate`, and is good for
-    `max_stake` USD. `market` is present for another market than 1X2.
+    The price was confirmed `age_s` seconds before. The price is before the fee at `fee_rate`, and is good
+    for `max_stake` USD. `market` is present for a market other than 1X2.
     """
 
     outcome: str

@@ -27,12 +27,12 @@ _COLUMNS: Final = (
 
 
 class ValueV2(Struct, frozen=True):
-    """A price above the fair price; `id` is its entry's, `fair` its probability by the `reference`.
+    """A price above the fair price; `id` is the id of its entry, `fair` its probability by the `reference`.
 
     A won stake of 1 returns `net` after commission and fee. `ev` is fair x net - 1, `kelly` a share of the
     bank. With `conditional` both are for the part of the stake that is not returned. The source last
-    `confirmed` the price then (Unix seconds); it is good for `max_stake` USD. With `doubts` the value is
-    not believed.
+    `confirmed` the price at that time (Unix seconds); it is good for `max_stake` USD. With `doubts` the
+    value is not believed.
     """
 
     fixture: str
@@ -58,7 +58,7 @@ class ValueV2(Struct, frozen=True):
 
 
 class ValueList(Struct, frozen=True):
-    """The values, those without doubts first, the highest `ev` first; at most 200 of `values_count`.
+    """The values: values without doubts first, then the highest `ev` first; at most 200 of `values_count`.
 
     `reference` is the id of the bookmaker whose fair odds are the reference, or "consensus". A `note` says
     if no match has the requested league, or if too few companies make a consensus.
@@ -90,7 +90,7 @@ class ValueChanges(Struct, frozen=True):
 
 
 def value_v2(value: Value, fixture: Fixture, names: Names, confirmed: float) -> ValueV2:
-    """Return the public form of a fixture's value, whose price was confirmed then (Unix seconds)."""
+    """Return the public form of a fixture's value; its price was `confirmed` at that time."""
     match, entry = fixture.match, fixture.entries[value.bookmaker]
     most = entry.match.max_stake
     return ValueV2(

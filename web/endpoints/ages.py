@@ -67,4 +67,4 @@ def handlers(board: Readable, clock: Clock, markets: Mapping[Kind, Readable]) ->
 def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
     book = snapshot.books[bookmaker]
     age_s = now.mono - book.vouched_mono(entry) if entry.scope in book.lists else inf
-    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # another process did not send it yet
+    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # no time from another process yet

@@ -14,7 +14,7 @@ from web.protocol.responses import Asked
 
 
 class AlertFollower:
-    """A client that follows alerts; like all clients it has no queue, only the number of its last one.
+    """A client that follows alerts; like all clients it has no queue, only the number of its last alert.
 
     Raises: Problem 400 for an invalid parameter.
     """

@@ -1,4 +1,4 @@
-"""/api/v2/alerts: the alerts that fired lately; an answer's cursor asks for those after it."""
+"""/api/v2/alerts: the alerts that fired lately; an answer's cursor asks for the alerts after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SINCE_ALERT = Parameter("since", "The `cursor` of an earlier answer: only later 
 
 
 class AlertView(Struct, frozen=True):
-    """A rule and its subject, of which the condition began to hold (`firing`) or ended (`resolved`)."""
+    """A rule and its subject, whose condition began to hold (`firing`) or ended (`resolved`)."""
 
     id: str
     rule: str
@@ -36,7 +36,7 @@ class AlertView(Struct, frozen=True):
 
 
 class AlertList(Struct, frozen=True):
-    """Alerts, newest last. Without `complete` some between `since` and the first of them are forgotten."""
+    """Alerts, newest last. Without `complete` some alerts between `since` and the first are forgotten."""
 
     cursor: str
     complete: bool
@@ -76,7 +76,7 @@ def handlers(recent: Recent) -> dict[str, Handler]:
 
 
 def missed(recent: Recent, since: Since) -> ResetReason | None:
-    """Return why not all alerts after `since` are known; None if they are."""
+    """Return why not all alerts after `since` are known; None if all are known."""
     if not since.is_of(recent.epoch):
         return ResetReason.OTHER_EPOCH
     if since.version > recent.newest:

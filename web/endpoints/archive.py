@@ -30,7 +30,7 @@ class Interval(Struct, frozen=True):
 
 
 class GapBetween(Struct, frozen=True):
-    """A gap: versions between these two known versions, at times between, are not kept; why."""
+    """A gap: versions between these two known versions, at times between, are not kept, with the reason."""
 
     after_version: Version
     until_version: Version
@@ -88,7 +88,7 @@ def handlers(past: Past | None, clock: Clock) -> dict[str, Handler]:
 
 
 def missing(paths: Iterable[str]) -> dict[str, Handler]:
-    """Return handlers for the paths of an archive that say that there is none; no contract has them."""
+    """Return handlers for the paths of an archive that say that it is missing; no contract has them."""
 
     async def no_archive(_: Asked) -> Prepared:
         raise Problem(

@@ -89,7 +89,7 @@ def handlers(every: Live, values: FollowedValues) -> dict[str, Handler]:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 await _changed(live, view, since, request.client)
         coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
-        while True:  # again if a deadline passed while the answer was made
+        while True:  # repeated if a deadline passed while the answer was made
             snapshot = await live.read(view)
             known = every.is_known(since)
             delta = await frames.delta(view, since, coding, request.client) if known else None

@@ -17,7 +17,7 @@ PATH = "/docs"
 OPERATIONS = {PATH: pages.operation("This contract, for people", "A page without scripts.")}
 
 MANY_PATHS = 10
-"""An error of more paths than this is described once for all."""
+"""If more paths than this have an error, the error is described once for all paths."""
 
 _PLACE = "<!-- contract -->"
 
@@ -55,7 +55,7 @@ class _Error(Struct, frozen=True):
 
     @property
     def is_common(self) -> bool:
-        """Whether so many paths may answer it that it is described once for all."""
+        """Whether so many paths may answer the problem that it is described once for all paths."""
         return len(self.paths) > MANY_PATHS
 
 
@@ -156,7 +156,7 @@ def _who(error: _Error, paths: Mapping[str, Any]) -> str:
 
 
 def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Return a body's schema, folded. A click unfolds it; in some browsers a link to it does, too."""
+    """Return a body's schema, folded. A click unfolds it; in some browsers a link to it unfolds it, too."""
     yield f'<section id="{escape(name)}"><details><summary><h3>{escape(name)}</h3></summary>'
     yield f"<p>{_text(schema.get('description', ''))}</p>"
     if "enum" in schema:

@@ -24,7 +24,7 @@ _GZIP_HEADERS = {"Content-Encoding": Coding.GZIP, "Vary": "Accept-Encoding"}
 
 
 class EventWriter:
-    """The connection of a client that follows changes; heartbeats are those of `audience`."""
+    """The connection of a client that follows changes; heartbeats come from `audience`."""
 
     def __init__(self, send: ASGISendCallable, request: Asked, audience: Audience) -> None:
         self.send, self.audience = send, audience
@@ -40,7 +40,7 @@ class EventWriter:
 
     @property
     def last(self) -> bytes | None:
-        """The text of the last message if it is short, to which the next may refer; None without gzip."""
+        """The text of the last message if it is short, for the next to refer to it; None without gzip."""
         return None if self._member is None else self._member.last
 
     def follow(self, text: Text | None) -> None:
@@ -68,12 +68,12 @@ class EventWriter:
         return self.coded(messages.heartbeat(version))
 
     async def begin(self) -> None:
-        """Write what comes before the first message."""
+        """Write the bytes that come before the first message."""
         if self._member is not None:
             await self.write([self._member.header])
 
     async def end(self, version: int) -> None:
-        """Write the last message, and what follows it."""
+        """Write the last message, and the bytes that follow it."""
         await self.write(self.coded(messages.bye(version, self.audience.retry_ms())))
         if self._member is not None:
             await self.write([self._member.end])

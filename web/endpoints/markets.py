@@ -1,4 +1,4 @@
-"""/api/v2/markets: the markets on the board, of all matches or of one."""
+"""/api/v2/markets: the markets on the board, of all matches or of one match."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def actor_view(status: ActorStatus) -> ActorReport:
 
 
 def loop_view(status: LoopStatus) -> Loop:
-    """Return how often the event loop was blocked, and the longest time; null if it never was."""
+    """Return how often the event loop was blocked, and the longest time; null if it never was blocked."""
     return Loop.of(status, longest_s=status.longest_s or None)
 
 

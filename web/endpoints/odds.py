@@ -1,4 +1,4 @@
-"""The odds lists /api/v2/odds and /api/odds, of all bookmakers or of one."""
+"""The odds lists /api/v2/odds and /api/odds, of all bookmakers or of one bookmaker."""
 
 from __future__ import annotations
 

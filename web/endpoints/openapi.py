@@ -126,7 +126,7 @@ class _Document:
         schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
         self._schemas = dict(zip(types, schemas, strict=True))
         for schema in named.values():
-            del schema["title"]  # the same as its name
+            del schema["title"]  # equal to the name of the schema
             if "description" in schema:
                 schema["description"] = cleandoc(schema["description"])
         return {
@@ -139,7 +139,7 @@ class _Document:
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
             "paths": {path: self._path(path, operation) for path, operation in operations.items()},
-            "components": {  # this order compresses best: paths refer most to the first
+            "components": {  # this order compresses best: paths refer most often to the first of these
                 "responses": self._responses,
                 "headers": {name: _header(name) for name in _HEADERS},
                 "parameters": self._parameters,

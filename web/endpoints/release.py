@@ -20,7 +20,7 @@ def release() -> str:
 
 
 def commit_of(root: Path) -> str | None:
-    """Return eight digits of the commit that `root` has checked out, or was built from; None if unknown.
+    """Return eight digits of the commit that `root` has checked out, or was built from; None without one.
 
     Git is not called: it may be absent, and it refuses another user's clone.
     """

@@ -194,7 +194,7 @@ class _Follower:
         if not self._every.is_known(since.version) and not await self._live.reached(
             self._view, since.version
         ):
-            is_future = since.is_of(self._frames.history.epoch)  # False: a new epoch began meanwhile
+            is_future = since.is_of(self._frames.history.epoch)  # False if a new epoch began meanwhile
             return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
         self._version, self._epoch = since.version, self._frames.history.epoch
         return await self._next() or self._writer.coded(messages.heartbeat(self._version))

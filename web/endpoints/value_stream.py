@@ -24,9 +24,9 @@ from web.protocol.responses import Asked, Prepared, prepared
 from web.protocol.value_query import ValueQuery
 
 PAUSE_S: Final = 1.0
-"""Seconds between two looks for a client: values also end without a commit, which would wake it."""
+"""Seconds between two looks at the values for a client: they also end without a commit that wakes it."""
 UNKNOWN: Final = -1
-"""A look that was never made."""
+"""The number of a look at the values that was never made."""
 
 
 class ValueFollower:

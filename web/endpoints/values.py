@@ -1,4 +1,4 @@
-"""/api/v2/value: prices above what the other bookmakers, or one of them, call fair."""
+"""/api/v2/value: prices above what the other bookmakers, or one reference bookmaker, call fair."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def handlers(live: Live, values: Values) -> dict[str, Handler]:
 
 
 async def followed_values(query: ValueQuery, live: Live, client: str | None) -> AskedValues:
-    """Return the values that a client follows, with the id of their league.
+    """Return the values that a client follows, with the id of the requested league.
 
     Raises: Problem 400 for a forbidden parameter, and the errors of `Live.resolved`.
     """

@@ -1,6 +1,7 @@
 """Waits for versions that clients already have from another machine, while this machine is behind.
 
-It polls the board: mostly one look is enough, and the board needs no list of waiting requests.
+It polls the board: mostly it is enough to look at the board once, and the board needs no list of waiting
+requests.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from web.protocol.negotiation import newest_version
 BEHIND_S = 5.0
 """A machine that is behind for longer shows no prices; see `actors/cluster/liveness.py`."""
 BEGUN_S = 1.0
-LOOK_S = 0.01  # between two looks at the board, which is mostly some milliseconds behind
+LOOK_S = 0.01  # seconds between two looks at the board, which is mostly some milliseconds behind
 
 
 class CatchUp(Struct, frozen=True):
@@ -35,7 +36,7 @@ class CatchUp(Struct, frozen=True):
             self.first_links.check()
 
     async def reached(self, version: int, epoch: str, deadlines: Callable[[Snapshot], Deadlines]) -> bool:
-        """Wait until the board reaches `version`; return False if its epoch is another, or without waiting.
+        """Wait until the board reaches `version`; return False for another epoch, or if `longest_s` is 0.
 
         Raises: CommitLateError if the board raises it, or if this machine is behind for too long.
         """
@@ -73,7 +74,7 @@ class CatchUp(Struct, frozen=True):
         return True
 
     async def begun(self, deadlines: Callable[[Snapshot], Deadlines]) -> Snapshot:
-        """Return the board once it has a version. Raises: CommitLateError if it has none for a second."""
+        """Return the board once it has a version. Raises: CommitLateError if that takes a second."""
         with anyio.move_on_after(BEGUN_S):
             while not (snapshot := await self.board.read(deadlines)).version:  # noqa: ASYNC110 - see above
                 await anyio.sleep(LOOK_S)

@@ -43,7 +43,7 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def bookmaker(self) -> BookmakerId | None:
-        """The list's bookmaker; None for all or several."""
+        """The list's bookmaker; None for all bookmakers or several."""
         return self.view.bookmaker
 
     @property
@@ -86,7 +86,7 @@ class FixturesOf(Struct, frozen=True):
         return linking(state.pending_in(self.versioned))
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
-        """Return the deadlines of the list; `held` has those of surebets of some bookmakers."""
+        """Return the deadlines of the list; `held` has the deadlines of surebets of some bookmakers."""
         return snapshot.deadlines
 
     def shown(self, fixture: Fixture, state: FixtureState) -> Shown | None:
@@ -148,7 +148,7 @@ class Choice(Struct, frozen=True):
     min_profit: float | None = None
 
     def has(self, shown: Shown) -> bool:
-        """Return whether a fixture passes the filter; one without a kick-off is in no range of times."""
+        """Return whether a fixture passes the filter; without a kick-off it is in no range of times."""
         start = shown.fixture.place.start
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
@@ -195,7 +195,7 @@ def of_league(league_id: str) -> bytes:
 
 
 def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[bytes]:
-    """Return a note that no match has the league, with the league that may be meant; nothing if one has it.
+    """Return a note that no match has the league, with the league that may be meant; nothing if one has.
 
     The suggestion contains the given text in any case, preferably as whole words.
     """
@@ -259,9 +259,9 @@ def is_whole(view: FixturesOf, choice: Choice) -> bool:
 
 
 def some_of(view: FixturesOf, choice: Choice, state: FixtureState) -> Iterator[list[Shown]]:
-    """Yield the chosen fixtures in order, few at a time, also none: the work can be cut between two."""
+    """Yield the chosen fixtures in order, few at a time, perhaps none; the work can stop between two."""
     for chunk in state.chunks:
-        if chunk.first.start >= choice.ends_at < inf:  # sorted; unknown kick-offs are infinite
+        if chunk.first.start >= choice.ends_at < inf:  # chunks are sorted; unknown kick-offs are infinite
             break
         every = [view.shown(fixture, state) for fixture in chunk.entries]
         some = [shown for shown in every if shown is not None and choice.has(shown)]

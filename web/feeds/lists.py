@@ -59,7 +59,7 @@ UNCACHED = (b"x-accel-expires", b"0")
 
 
 class View(Struct, frozen=True):
-    """The list behind a URL: an API version, and one bookmaker or (None) all."""
+    """The list behind a URL: an API version, and one bookmaker or (None) all bookmakers."""
 
     api: Api
     bookmaker: BookmakerId | None = None
@@ -162,7 +162,7 @@ class Answers:
                 continue
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice, client)
-                # There is a newer board if a list was withdrawn, or a deadline passed, while it was made.
+                # There is a newer board if a list was withdrawn, or a deadline passed, during the making.
                 if found is None or not self._holds(page):
                     continue
                 if view.held(snapshot, self.board.is_valid) != page.view:
@@ -301,7 +301,7 @@ class Answers:
     def _chosen(
         self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
     ) -> Making:
-        """Return the function that makes the body with some fixtures, or with all in another form."""
+        """Return the function that makes the body with some fixtures, or all fixtures in another form."""
         version, where = page.version, page.cursor
 
         def make(room: Room) -> Sliced[Content]:
@@ -347,7 +347,7 @@ class Answers:
                 keys = [(api, name) for name in page.view.books(snapshot)]
                 runs = yield from self._lists.runs(keys, snapshot)
                 parts = yield from made(page.version, runs, self._lists.name)
-        # Free old parts only now that the new body has its memory. Memory freed earlier goes back to the
+        # Free old parts only after the new body has its memory. Memory freed earlier goes back to the
         # system, which takes a millisecond per megabyte to hand it out again.
         self._lists.forget(snapshot)
         self.fixtures.forget(snapshot)

@@ -39,9 +39,9 @@ from web.protocol.negotiation import Coding
 from web.protocol.problems import Problem
 
 MIN_GZIP_BYTES = 2_048
-"""Smallest delta that is compressed, in bytes: for a smaller one it saves one packet at most."""
+"""Smallest delta that is compressed, in bytes: with a smaller one it saves one packet at most."""
 _END = b"\n\n"
-Pieces = list[bytes]  # one text; a long one in several pieces, so that a stream need not join it
+Pieces = list[bytes]  # one text; a long text is in several pieces, so that a stream need not join it
 
 V = TypeVar("V", bound=Hashable)
 R = TypeVar("R", bound=Record[Any])
@@ -71,12 +71,12 @@ class Frames(ABC, Generic[V, R]):
         """Return the removed entry or fixture as JSON."""
 
     async def _older(self, view: V, since: int, client: str | None) -> Older | None:
-        """Return archived changes from before the history; None if not needed, or without an archive."""
+        """Return archived changes from before the history; None if unneeded, or without an archive."""
         del view, since, client
         return None
 
     async def reach(self, view: V, since: int, client: str | None) -> Reach:
-        """Return the version after which changes are known, and whether all after `since` are known.
+        """Return the version after which changes are known, and whether all those after `since` are.
 
         Raises: Problem 429 if the client has caused too much work.
         """
@@ -85,7 +85,7 @@ class Frames(ABC, Generic[V, R]):
         return Reach(oldest, since >= oldest)
 
     def _merged(self, older: Older, recent: Recent[R]) -> Recent[R] | None:
-        """Return older and recent changes merged; None if they are too many."""
+        """Return older and recent changes merged; None if these are too many."""
         del older
         return recent
 
@@ -272,7 +272,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return self._answers.fixtures.json(record.fixture, record.terms)
 
     def _gone_of(self, recent: Recent[FixtureRecord], view: FixtureView) -> list[FixtureRecord]:
-        """Return what left the view; of main lines each match once, if it has no other main line now."""
+        """Return the fixtures that left the view; each match once if it has no main line any more."""
         if not view.is_of_main_lines:
             return recent.gone
         gone, board = {record.match_id: record for record in recent.gone}, self._answers.board.newest
@@ -288,7 +288,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return await self._answers.chosen(self.listed(view), Choice(view.league), client)
 
     async def passed(self, view: FixtureView, since: int, client: str | None) -> int | None:
-        """Return the newest version if the view has not changed after `since`, as above.
+        """Return the newest version if the view has not changed after `since`, as `Frames.passed` does.
 
         A league or a line may be unchanged although the version of its view has risen.
         """

@@ -31,7 +31,7 @@ MAX_SHARE = 4
 MAX_KEPT_BYTES = 8_388_608
 """Bytes of the bodies that are kept for further clients; the newest body is always kept."""
 MAX_KEPT = 1_000
-"""Bodies that are kept."""
+"""The most bodies that are kept."""
 SMALL_BYTES = 65_536
 """A body up to this size is always made."""
 MAX_WAITING = 32
@@ -58,9 +58,9 @@ class Content(Struct, frozen=True):
 
 
 class OwnBody:
-    """A body. Its sender keeps it until its parts are sent; its bytes count until it is freed.
+    """A body. Its sender keeps it until its parts are sent; its bytes count until the body is freed.
 
-    They also count for `client`, for which the body was made.
+    The bytes also count for `client`, for which the body was made.
     """
 
     def __init__(self, made: Content, of: OwnBodies, client: str | None = None) -> None:
@@ -174,7 +174,7 @@ class OwnBodies:
         return OwnBody(Content(0, parts), self)
 
     def count(self, client: str | None, size: int) -> None:
-        """Add `size` to the bytes in memory, also the client's; below 0 for freed bytes."""
+        """Add `size` to the bytes in memory, also the client's; `size` is below 0 for freed bytes."""
         self.held_bytes += size
         if client is not None:
             self._held_for[client] += size

@@ -35,11 +35,11 @@ MarketRows: TypeAlias = dict[str, list[Row]]
 """The last changes of a match's other markets, by the market's id."""
 
 MAX_WAITING = 32
-"""Reads of the past that may wait."""
+"""The most reads of the past that may wait."""
 UNIX_SECONDS = range(10**9, 10**10)
-"""Numbers that a client may mean as seconds; versions are milliseconds, and a thousand times as large."""
+"""Numbers that a client may mean as seconds; versions, in milliseconds, are a thousand times as large."""
 FRESH_MS = 5_000
-"""A request for a time so short ago waits until the archive has everything published until now."""
+"""A request for a time within these last seconds waits until the archive has all that is published now."""
 ENCODED = 500
 """Entries encoded in a step: some tenths of a millisecond, during which no other thread runs."""
 
@@ -94,7 +94,7 @@ async def last_of(
 async def last_of_markets(
     client: str | None, past: Past | None, own: OwnBodies, match_id: str, most: int
 ) -> MarketRows | None:
-    """Return the last changes of a match's other markets by id; None as for `last_of`.
+    """Return the last changes of a match's other markets by id; None in the same cases as `last_of`.
 
     Raises: Problem 429.
     """
@@ -137,7 +137,7 @@ class PastLists:
     async def answer(
         self, request: Asked, bookmaker: BookmakerId | None, at: At, format_: Format = Format.JSON
     ) -> Prepared:
-        """Answer with the list of a version; redirect a time, or a version between two, to its list.
+        """Answer with the list of a version; redirect a time, or a version between two lists, to a list.
 
         Raises: Problem 404 for the future, 410 for versions that are not kept, 406, 429, 503.
         """
@@ -155,7 +155,7 @@ class PastLists:
                 return prepared(
                     303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
                 )
-            case NotYet(newest):  # it was published, but is not in the archive yet
+            case NotYet(newest):  # the version was published, but is not in the archive yet
                 raise not_now(f"the newest version in the archive is {newest}; try again later")
             case Unknown():
                 raise not_archived(found, at)

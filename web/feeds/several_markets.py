@@ -95,7 +95,7 @@ def boards_of(
 
 
 def version_of(boards: Collection[Board]) -> int:
-    """Return the version of several boards: of the last commit that changed any of them."""
+    """Return the version of several boards: the version of the last commit that changed any of them."""
     return max(board.listed.version(board.snapshot) for board in boards)
 
 
@@ -206,7 +206,7 @@ class SeveralHistory:
         return max([int(self._of(of_one).oldest(of_one)) for of_one in view.views])
 
     def since(self, view: SeveralView, version: int) -> Sliced[Recent[Any] | None]:
-        """Return the changes of the view after `version`; None if not all of them are known any more."""
+        """Return the changes of the view after `version`; None if not all changes are known any more."""
         changed: dict[FixtureId, Gone | None] = {}
         is_merged = False
         for of_one in view.views:
@@ -297,7 +297,7 @@ async def answer(
     *,
     format_: Format,
 ) -> Prepared:
-    """Answer a GET of fixtures with several markets.
+    """Answer a GET of fixtures that are shown with several markets.
 
     Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet; 406 if no
     coding is acceptable; 429 or 503 if the client, or all single clients, have caused too much work.
@@ -321,7 +321,7 @@ async def answer(
 
 
 async def one(live: Live, match_id: FixtureId, others: WithMarkets, form: Form, request: Asked) -> Prepared:
-    """Answer a GET of one fixture that has other markets than 1X2, with its links.
+    """Answer a GET of one fixture that has markets other than 1X2, with its links.
 
     Raises: Problem, as `answer`.
     """

@@ -35,8 +35,8 @@ from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
-FAREWELL_S = 1.0  # in which clients may end their connections when the service ends
-RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # clients then reconnect at random times, not all at once
+FAREWELL_S = 1.0  # seconds in which clients may end their connections when the service ends
+RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # clients then reconnect at random times, not all at the same time
 _EVERY = FixtureView(ViewKind.FIXTURES)
 REFUSALS = ("stopping", "too_many_client_streams", "too_many_streams")
 GROUP = 32  # clients woken in one loop iteration: one or two milliseconds of work
@@ -45,18 +45,18 @@ GROUP = 32  # clients woken in one loop iteration: one or two milliseconds of wo
 _Woken: TypeAlias = asyncio.Future[float | None]
 """The commit time of the change that wakes a client; None if something else wakes it."""
 Watched: TypeAlias = BookmakerId | FixtureView | SeveralView | None
-"""A view that changes: the list of a bookmaker, of all (None), or fixtures of one or several markets."""
+"""A view that changes: the list of a bookmaker, of all bookmakers (None), or fixtures of some markets."""
 
 
 class Beside(Enum):
-    """A view that is not of a board, for `Audience.wait` and `wake`."""
+    """A view that does not belong to a board, for `Audience.wait` and `wake`."""
 
     ALERTS = auto()
     VALUES = auto()
 
 
 class Rest:
-    """A pause in which changes do not wake a client; it begins at once."""
+    """A pause in which changes do not wake a client; it begins immediately."""
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
@@ -121,7 +121,7 @@ class Audience:
     def admitted(self, client: str | None) -> Iterator[anyio.CancelScope]:
         """Count a client while the block runs; without a name it counts only in the total.
 
-        Raises: Problem 503 if no more clients are admitted, 429 if no more with this name.
+        Raises: Problem 503 if no more clients are admitted, 429 if no more clients with this name are.
         """
         if self.is_leaving:
             raise self._refusal("stopping", "the service is about to end")
@@ -164,7 +164,7 @@ class Audience:
                 waiting.discard(future)
 
     def wake(self, view: Beside) -> None:
-        """Wake the clients that wait for a view that is not of a board."""
+        """Wake the clients that wait for a view that does not belong to a board."""
         _wake_in_groups(iter([*self._waiting.get((Kind.ONE_X_TWO, view), ())]))
 
     def note_sent(self, committed_s: float) -> None:
@@ -252,7 +252,7 @@ class Live:
         return dataclasses.replace(self, several=frames)
 
     def of(self, view: Watched) -> Live:
-        """Return the parts that answer a view's clients; for several markets these parts.
+        """Return the parts that answer a view's clients; for several markets return these parts themselves.
 
         Raises: Problem 400 for a market without a board.
         """
@@ -290,8 +290,8 @@ class Live:
     async def read_boards(self, tags: str | None, view: SeveralView | None = None) -> None:
         """Wait until the boards of a view, or (None) of all markets, reach the version in a client's tags.
 
-        Then none of their deadlines has passed. All boards of a cluster get a version at once. Raises:
-        CommitLateError, NotLinkedError, as `read`.
+        Then none of the boards' deadlines has passed. All boards of a cluster get a version at the same
+        time. Raises: CommitLateError, NotLinkedError, as `read`.
         """
         await self.catch_up.waited(tags, await self.read(_EVERY), partial(_deadlines, _EVERY))
         for live in (self, *self.markets.values()) if view is None else map(self.of, view.views):
@@ -346,7 +346,7 @@ class Live:
 
 
 def _deadlines(view: Watched, snapshot: Snapshot) -> Deadlines:
-    """Return the deadlines of a view; for fixtures, of the whole board."""
+    """Return the deadlines of a view; for fixtures, the deadlines of the whole board."""
     if view is None or isinstance(view, str):
         return snapshot.list_deadlines(view)
     return snapshot.deadlines

@@ -33,7 +33,7 @@ OF_GATE: Final = tuple(code for code in REFUSALS if code != "overloaded")
 OF_ALL: Final = (*OF_GATE, "internal_error")
 """Codes of problems that any path may answer, besides its own codes."""
 COUNTED: Final = ("too_many_requests", "overloaded")
-"""Codes that every path but the health probes may answer; the stream never has `too_many_requests`."""
+"""Codes that every path except the health probes may answer; the stream never has `too_many_requests`."""
 CLOSED: Final = ("unauthorized", *COUNTED)
 """Codes of the paths for operators, which may require a token."""
 
@@ -46,7 +46,7 @@ class NextRequest(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """An answer that is no problem: `body` is its type or None, `headers` are only its own."""
+    """An answer that is no problem: `body` is its type or None, `headers` are further ones."""
 
     status: int
     description: str

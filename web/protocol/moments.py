@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct
 
 MAX_DIGITS = 20
-"""No version is longer; Python refuses to parse numbers of some thousand digits."""
+"""No version has more digits; Python refuses to parse numbers of some thousand digits."""
 
 TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
@@ -28,7 +28,7 @@ class At(Struct, frozen=True):
 
 
 class Since(Struct, frozen=True):
-    """The version that a client has, and its epoch; None if the client sent the version alone."""
+    """The version that a client has, and the version's epoch; None if the client sent the version alone."""
 
     version: int
     epoch: str | None = None
@@ -67,6 +67,6 @@ def since_of(text: str) -> Since | None:
     if (found := TOKEN.fullmatch(text)) is None:
         return None
     version, epoch = found.groups()
-    if len(version) > MAX_DIGITS:  # still a version, far out of range
+    if len(version) > MAX_DIGITS:  # such a text is still a version, but far out of range
         version = f"{version[0]}{'9' * MAX_DIGITS}"
     return Since(int(version), epoch)

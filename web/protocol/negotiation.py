@@ -35,7 +35,7 @@ class Coding(StrEnum):
 
 
 class Format(StrEnum):
-    """What lists are written in; the query decides, `Accept` does not."""
+    """The format in which lists are written; the query decides it, `Accept` does not."""
 
     JSON = "json"
     CSV = "csv"
@@ -48,7 +48,7 @@ class Format(StrEnum):
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
-    """Return the coding with the higher weight, gzip if equal; None if the client accepts neither."""
+    """Return the coding with the higher weight, gzip if equal; None if neither is acceptable."""
     weights = _weights(accept_encoding or "", _CODING)
     others = weights.get("*")
     gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))
@@ -59,7 +59,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 
 
 def acceptable(accept_encoding: str | None) -> Coding:
-    """Return the coding of an answer. Raises: Problem 406 if none is acceptable."""
+    """Return the coding of an answer. Raises: Problem 406 if no coding is acceptable."""
     if (coding := coding_for(accept_encoding)) is None:
         detail = f"Accept-Encoding allows none of the available content codings: {', '.join(Coding)}"
         raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})

@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.core.limits import LOCAL
 
 MAX_TEXT = 64
-"""Characters of a forwarded address; an IPv6 address has at most 45 and a zone."""
+"""The most characters of a forwarded address; an IPv6 address has at most 45 and a zone."""
 
 
 class _Address(Struct, frozen=True):

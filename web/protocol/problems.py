@@ -61,10 +61,10 @@ CODES: Final[Mapping[str, int]] = {
 
 
 class ProblemDocument(Struct, frozen=True):
-    """An error (RFC 9457). `request_id` is in the log; the members after it are 410's only.
+    """An error (RFC 9457). `request_id` is in the log; only 410 has the members after it.
 
-    Of what is not in the archive: why, the versions of the view before and after, the times between which
-    nothing is known (RFC 3339).
+    These say about data that the archive lacks: why, the versions of the view before and after, the times
+    between which nothing is known (RFC 3339).
     """
 
     type: str

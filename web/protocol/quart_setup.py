@@ -30,7 +30,7 @@ _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: 
 class Guard:
     """ASGI middleware: answers requests that the gate has refused, and targets that are no path.
 
-    The gate replaces a refused request by one below the path `refusals`. The Host header is replaced,
+    The gate replaces a refused request by a request below the path `refusals`. The Host header is replaced,
     because the framework cannot read every well-formed host, and nothing here needs it.
     """
 
@@ -94,7 +94,7 @@ def install(app: Quart, counters: HttpCounters) -> None:
 
     @app.errorhandler(Exception)
     async def answer_error(error: Exception) -> Response:
-        request.routing_exception = None  # it refers back to the request: a cycle
+        request.routing_exception = None  # the exception refers back to the request, which makes a cycle
         known = _from_framework(error) if isinstance(error, HTTPException) else error
         return _response(prepared_error(known, g.asked))
 

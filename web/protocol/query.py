@@ -170,7 +170,7 @@ _VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def _id_of(given: str, known: Collection[BookmakerId]) -> str:
-    """Return a hint with the id that was meant if `given` is a display name, or in another case."""
+    """Return a hint with the intended id if `given` is a display name, or differs in case."""
     names = known if isinstance(known, Mapping) else {}
     wanted = given.strip().casefold()
     meant = next((name for name in known if wanted in {name, names.get(name, name).casefold()}), None)
@@ -219,7 +219,7 @@ class Query:
     def watched(
         self, known: Collection[BookmakerId], parameter: Parameter = VIEW
     ) -> BookmakerId | FixtureView | SeveralView | None:
-        """Return the view whose changes the client wants: of the list, or of fixtures.
+        """Return the view whose changes the client wants: the view of the list, or of fixtures.
 
         The view's league is an id or a label, as the client wrote it. `parameter` declares all views.
         """
@@ -278,7 +278,7 @@ class Query:
         return ONE_X_TWO if given is None else _with_its_line(given)
 
     def fixture(self) -> FixtureId | None:
-        """Return the requested fixture; None if absent."""
+        """Return the requested fixture; None if it is absent."""
         given = self._one(FIXTURE.name, "must be the id of one fixture, or absent")
         return None if given is None else FixtureId(given)
 
@@ -296,7 +296,7 @@ class Query:
         return self._time(BEFORE.name, inf)
 
     def subject(self) -> str | None:
-        """Return the requested subject of events; None if absent."""
+        """Return the requested subject of events; None if it is absent."""
         return self._one(SUBJECT.name, "must be given once, or not at all")
 
     def doubted(self) -> bool:
@@ -350,7 +350,7 @@ class Query:
         return Format.JSON if given is None else Format(given)
 
     def last_since(self) -> str | None:
-        """Return `since` as it was written, valid or not; None if absent."""
+        """Return `since` as it was written, valid or not; None if it is absent."""
         given = self._values.get(LAST_SINCE.name)
         return None if given is None else ", ".join(given)
 

@@ -1,7 +1,7 @@
 """Limits the requests of each client by the generic cell rate algorithm (GCRA), with one number per client.
 
-Pure. A client may make `burst` requests at once and `per_s` a second in the long run. The table keeps the
-clients with the newest requests; a forgotten client has its whole burst again. Response fields:
+Pure. A client may make `burst` requests without a pause and `per_s` a second in the long run. The table
+keeps the clients with the newest requests; a forgotten client has its whole burst again. Response fields:
 draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`).
 """
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 class Taken(Struct, frozen=True):
     """The verdict on a request: it is refused if `retry_after_s` is above 0.
 
-    `remaining` requests may follow at once; after `reset_s` seconds the whole burst may.
+    `remaining` requests may follow without a pause; after `reset_s` seconds the whole burst may follow.
     """
 
     remaining: int
@@ -76,7 +76,7 @@ class RateLimit:
 WORK_SHARE = 0.1
 """Seconds of work per second that a client may cause by requests that no other client shares."""
 WORK_BURST_S = 2.0
-"""Seconds of such work that a client may cause at once."""
+"""Seconds of such work that a client may cause without a pause."""
 
 
 class WorkLimit:
@@ -94,7 +94,7 @@ class WorkLimit:
         self._paid_at: OrderedDict[str, float] = OrderedDict()
 
     def wait_s(self, client: str | None, now: float) -> float:
-        """Return the seconds until more work may be done for the client, 0.0 for at once."""
+        """Return the seconds until more work may be done for the client, 0.0 if it may be done now."""
         if client is None:
             return 0.0
         return max(self._paid_at.get(client, now) - now - self._tolerance_s, 0.0)

@@ -20,14 +20,14 @@ from typing import Final
 from msgspec import Struct
 
 MAX_HEAD_BYTES = 16_384
-"""Bytes of a head, about as many as Apache and nginx allow; a browser's heads are below 2 kB."""
+"""The most bytes of a head, about as many as Apache and nginx allow; a browser's heads are below 2 kB."""
 MAX_LINES = 100
-"""Lines of a head, the request line included."""
+"""The most lines of a head, the request line included."""
 MAX_TARGET_BYTES = 2_048
 MAX_LINE_BYTES = MAX_TARGET_BYTES + 64
-"""Bytes of a request line: the target, a method and the version."""
+"""The most bytes of a request line: the target, a method and the version."""
 MAX_PARAMETERS = 16
-"""Parameters of a query; more than any of our paths has."""
+"""The most parameters of a query; more than any of our paths has."""
 KEPT_HEADS, KEPT_BYTES = 1_024, 1_024
 """Accepted heads that are remembered, because polling clients repeat theirs; and the longest such head."""
 
@@ -152,7 +152,7 @@ class HeadGate:
         return passed
 
     def _refuse(self, code: str, head: bytes) -> bytes:
-        """Return the request for a refusal, in place of `head`; it is the connection's last request."""
+        """Return the request for a refusal, in place of `head`; which is the connection's last request."""
         self.close()
         method = b"HEAD" if head.startswith(b"HEAD ") else b"GET"
         target = self._refusals + code.encode()
@@ -160,7 +160,7 @@ class HeadGate:
 
 
 def _fault_so_far(pending: bytes) -> str:
-    """Return the code of the fault in an incomplete head, "" if the head can still become valid."""
+    """Return the code of the fault in an incomplete head, "" if the head may still become valid."""
     line, is_whole, _ = pending.partition(b"\r\n")
     if pending == b"\r":  # perhaps the begin of an empty line
         return ""

@@ -54,13 +54,14 @@ MIN_GZIP_BYTES = 1_024
 Headers = tuple[tuple[bytes, bytes], ...]
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
-"""Encodes any value: a plug-in may have put one of another type into a record."""
+"""Encodes any value: a plug-in may have put a value of another type into a record."""
 
 
 class Asked(Struct, frozen=True):
-    """A request: the raw query, headers by lower-case name (repeated ones joined), `began` by `elapsed_s`.
+    """A request: the raw query, headers by lower-case name (joined if repeated), `began` by `elapsed_s`.
 
-    `client` is the client whose limit it counts towards (`throttle.py`), None if it does not count.
+    `client` is the client whose limit the request counts towards (`throttle.py`), None if it counts towards
+    no limit.
     """
 
     method: str
@@ -105,7 +106,7 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
 
 
 def exact_path(scope: HTTPScope) -> str | None:
-    """Return the path for routing; None if it has an encoded or a doubled slash, as none of ours has."""
+    """Return the path for routing; None if it has an encoded or a doubled slash, as no path of ours has."""
     raw_path = scope["raw_path"]
     if raw_path.startswith(b"//") or b"%2f" in raw_path or b"%2F" in raw_path:
         return None
@@ -164,8 +165,8 @@ def prepared_error(error: Exception, request: Asked) -> Prepared:
 def constant(body: bytes, content_type: str, headers: Mapping[str, str]) -> Handler:
     """Return the handler of a body that never changes; a client that has it already gets 304.
 
-    A body of `MIN_GZIP_BYTES` or more is also kept compressed. A client that accepts no coding gets it
-    plain.
+    A body of `MIN_GZIP_BYTES` or more is also kept compressed. A client that accepts no coding gets the
+    body plain.
     """
     digest = blake2b(body, digest_size=8).hexdigest()
     if len(body) < MIN_GZIP_BYTES:

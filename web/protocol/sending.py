@@ -32,12 +32,12 @@ from web.protocol.responses import (
 )
 
 FEW = 32
-"""Answers at once that are sent in long pieces, which takes half the time."""
+"""Simultaneous answers that are sent in long pieces, which takes half the time."""
 LONG_PIECE_BYTES = 524_288
 PIECE_BYTES = 131_072
 """A long body is sent in pieces, so that little memory waits for a client that does not read.
 
-Long pieces are for the first `FEW` answers at once.
+Long pieces are for the first `FEW` simultaneous answers.
 """
 SENT_WHOLE = 327_680
 """A body up to this size is sent as one piece; cutting it would copy its unsent bytes twice."""
@@ -275,5 +275,5 @@ async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
             yield
         finally:
             first.cancel()
-            if is_watching:  # a cancel takes as long as the rest of this function
+            if is_watching:  # only then, because a cancel takes as long as the rest of this function
                 watching.cancel()

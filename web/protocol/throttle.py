@@ -27,7 +27,7 @@ from web.protocol.sending import random_ids, send_problem
 
 UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
     **dict.fromkeys(PROBES, ("GET", "HEAD")),
-    b"/api/v2/stream": ("GET",),  # limited by number instead: a refusal ends an EventSource for good
+    b"/api/v2/stream": ("GET",),  # their number is limited instead: a refusal ends an EventSource for ever
 }
 """Raw paths and methods without a limit."""
 

@@ -46,7 +46,7 @@ DOUBTED: Final = Parameter(
 )
 
 VALUE: Final = "value"
-"""The name of their view at the changes and the stream."""
+"""The name of the values' view at the changes and the stream."""
 OF_VALUES: Final = (MIN_EV, REFERENCE)
 NOT_OF_VALUES: Final = (FROM, TO, MIN_PROFIT, FAIR, TOTAL, STEP, WEAK)
 """Parameters of lists that do not choose values."""

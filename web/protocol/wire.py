@@ -16,7 +16,7 @@ from msgspec import Struct
 
 END_OF_HEAD = b"\r\n\r\n"
 JOINED_BYTES = 65_536
-"""A longer piece is sent separately from the head: joining them takes longer than a second send."""
+"""A longer piece is sent separately from the head: joining both takes longer than a second send."""
 
 _KEPT_HEADS, _KEPT_BYTES = 512, 1_024
 _METHODS = frozenset({b"GET", b"HEAD", b"OPTIONS"})
@@ -70,23 +70,23 @@ class Answer:
     def __init__(self, method: str, *, is_last: bool) -> None:
         self.is_last = is_last
         self.is_sent = self.is_whole = False
-        """Whether its first bytes have been returned, and whether all have."""
+        """Whether its first bytes have been returned, and whether all bytes have."""
         self._has_body = method != "HEAD"
         self._head = b""
         self._left: int | None = 0
         """Bytes of the body that are missing; None for a chunked body."""
 
     def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, ...]:
-        """Begin; return the head for a chunked body, otherwise nothing: the first piece has the head.
+        """Begin the answer; return the head for a chunked body, or b"" if the first piece has the head.
 
-        Raises: ValueError if it has begun, or a header contains CR, LF or NUL.
+        Raises: ValueError if the answer has begun, or a header contains CR, LF or NUL.
         """
         length, lines, is_last = None, [b"HTTP/1.1 %d " % status], self.is_last
         for name, value in headers:
             if (key := name.lower()) == b"connection":
                 is_last = is_last or b"close" in value.lower()
                 if self.is_last:
-                    continue  # added once, at the end
+                    continue  # this header is added once, at the end
             if key == b"content-length":
                 length = int(value)
             lines.append(b"%b: %b" % (name, value))

@@ -1,9 +1,9 @@
 """Schedules Python's garbage collection by the clock, so that no step of the event loop is long.
 
-Python collects young objects once a number more were made than freed. A board that is kept up to date
-frees about as many objects as it makes. So hundreds of thousands are young when Python collects, and one
-collection takes 100 ms and more. Most young objects are tuples without cycles: Python stops tracking them
-at their first collection.
+Python collects young objects as soon as the number made exceeds the number freed by a limit. A board that
+is kept up to date frees about as many objects as it makes. So hundreds of thousands are young when Python
+collects, and one collection takes 100 ms and more. Most young objects are tuples without cycles: Python
+stops tracking them at their first collection.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import count
 import anyio
 
 YOUNG = 100_000
-"""Python collects at once if so many more containers were made than freed; that takes some 20 ms."""
+"""Python collects immediately if this many more containers were made than freed; that takes some 20 ms."""
 FILLING_S, FREEZE_S = 300, 1.0
 """Seconds from the start in which boards fill, and seconds between two freezes meanwhile."""
 EVERY_S, MIDDLE = 0.25, 200

@@ -46,7 +46,7 @@ class Caps(Struct, frozen=True):
     """Caps of connections, and of requests on one connection.
 
     Above `connections`, which does not count streams, idle connections are closed. Above `most`, which
-    counts all connections, new connections are closed at once.
+    counts all connections, new connections are closed immediately.
     """
 
     connections: int = 1_000
@@ -60,10 +60,10 @@ class Connection(ReaderSocket):
     def __init__(self, accepted: socket.socket, others: Connections, client: str | None = None) -> None:
         super().__init__(accepted)
         self.client = client
-        """The client whose share it counts towards; None if it counts towards no share."""
+        """The client whose share the connection counts towards; None if it counts towards no share."""
         self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
         self.is_excess = False
-        """Whether there were too many when it was accepted."""
+        """Whether there were too many connections when this one was accepted."""
         self._others = others
         self.asked_at = elapsed_s()
         """When the client last sent something; at first, when it was accepted."""
@@ -79,7 +79,7 @@ class Connection(ReaderSocket):
         end, or leaves while no request is answered: after a plain end Hypercorn would keep it until a
         timeout.
         """
-        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # limits how many requests come at once
+        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # limits how many requests come in one read
         if not data:
             if self.is_busy:
                 return data
@@ -136,13 +136,13 @@ class Connection(ReaderSocket):
         return self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
 
     def end(self) -> None:
-        """Shut it down, so that the server reads the end of the input and closes it."""
+        """Shut the connection down, so that the server reads the end of the input and closes it."""
         self.gate.close()
         with contextlib.suppress(OSError):
             self.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close it; if the client may still be sending, first read and drop its bytes for `LINGER_S`."""
+        """Close the connection; if the client may still be sending, first drop its bytes for `LINGER_S`."""
         was_held = self._others.release(self)
         if was_held and self.gate.is_closing and self._others.may_linger:
             try:
@@ -157,7 +157,7 @@ class Connection(ReaderSocket):
             self.finish()
 
     def finish(self) -> None:
-        """Close it now."""
+        """Close the connection now."""
         if self._waits_since is not None:
             self._others.load.waiting -= 1
             self._waits_since = None
@@ -214,7 +214,7 @@ class Connections:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether there are more than the cap, because none of them is idle."""
+        """Whether there are more connections than the cap, because none of them is idle."""
         return len(self.by_request) > self.caps.connections
 
     @property
@@ -233,7 +233,7 @@ class Connections:
         return idle is not None and elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
     def admit(self, accepted: socket.socket, address: str | None = None) -> Connection | None:
-        """Put the gate in front of a connection; above a share or the cap, close another one for it.
+        """Put the gate in front of a connection; above a share or the cap, close another connection for it.
 
         Above a share: the client's connection with the oldest last request. Above the cap: the connection
         that has been idle longest. Close the new one and return None if there are far too many, or if it
@@ -321,7 +321,7 @@ class Connections:
         self.ended.add(connection)
 
     def _slowest(self, client: str | None) -> Connection | None:
-        """Return the connection to close for one of `client` because a client has more than its share."""
+        """Return the connection to close for one of `client`, because a client exceeds its share."""
         if len(self.by_request) < self.caps.connections * SHARED_FROM:
             return None
         held = self._of_client.get(client or "", set())
@@ -330,7 +330,7 @@ class Connections:
         return min(held, key=lambda connection: connection.asked_at, default=None)
 
     def _replaceable(self) -> Connection | None:
-        """Return the connection to close for a new one; None below the cap or if none is idle."""
+        """Return the connection to close for a new connection; None below the cap or if none is idle."""
         if len(self.by_request) < self.caps.connections:
             return None
         for _ in range(LOOKED_AT):

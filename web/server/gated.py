@@ -33,7 +33,7 @@ class GatedProtocol(H11Protocol):
         elif isinstance(event, RawData):
             self._pending += event.data
             await self._read_heads()
-        elif isinstance(event, Closed) and not self._is_ended:  # comes once for each unsent piece
+        elif isinstance(event, Closed) and not self._is_ended:  # one such event for each unsent piece
             self._is_ended = True
             await self.can_read.set()
             if self._answer is not None:

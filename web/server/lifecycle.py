@@ -81,13 +81,13 @@ def leave(code: int) -> NoReturn:
 class Life:
     """Serves `app` on `sock` and runs `tree` until a signal or a core failure; runs once.
 
-    The first SIGTERM or SIGINT stops in order, the second ends the process at once. `started` is called
-    once signals are handled. `stopping` gets the exit code when the listener closes; it must set a deadline
-    for the rest of the stop. `farewell` runs in the last second of `drain_s` and ends streams: one open
-    stream would keep the server running for ever (Hypercorn's issue 308). `reload` is called at each
-    SIGHUP; without it SIGHUP ends the process. `manager` is notified when the actors run and the server
-    answers, whatever the state of the sources, and when the stop begins. `close` gets the exit code once
-    the actors have stopped, even if a client keeps the server running.
+    The first SIGTERM or SIGINT stops in order, the second ends the process immediately. `started` is called
+    once signals are handled. `stopping` gets the exit code when the listener closes; the callback must set
+    a deadline for the rest of the stop. `farewell` runs in the last second of `drain_s` and ends streams:
+    one open stream would keep the server running for ever (Hypercorn's issue 308). `reload` is called at
+    each SIGHUP; without it SIGHUP ends the process. `manager` is notified when the actors run and the
+    server answers, whatever the state of the sources, and when the stop begins. `close` gets the exit code
+    once the actors have stopped, even if a client keeps the server running.
     """
 
     tree: Tree

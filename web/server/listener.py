@@ -58,13 +58,13 @@ class Listener(socket.socket):
         self.held = Connections(self.refusals, caps, turned_away, peers)
 
     def bind(self, address: Any, /) -> None:
-        """Bind it; replace the file of a Unix socket at which no process listens any more."""
+        """Bind the socket; replace the file of a Unix socket at which no process listens any more."""
         if self.family == socket.AF_UNIX:
             _remove_stale(address)
         super().bind(address)
 
     def listen(self, _backlog: int = BACKLOG, /) -> None:
-        """Listen with `BACKLOG`: the server's own number would also be how many it accepts at once."""
+        """Listen with `BACKLOG`: the server's own number would also be how many it accepts in one step."""
         super().listen(BACKLOG)
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -73,14 +73,14 @@ class Listener(socket.socket):
         Raises: BlockingIOError if none should be accepted now, OSError if the system's resources are used
         up.
         """
-        for _ in range(BACKLOG):  # skips connections that `admit` closes
+        for _ in range(BACKLOG):  # the loop skips connections that `admit` closes
             if self.held.is_room_near():
                 break
             accepted, client = super().accept()
             address = None if self.family == socket.AF_UNIX else client[0]
             if (connection := self.held.admit(accepted, address)) is not None:
                 if self.family == socket.AF_UNIX:
-                    _accepted.set(ref(connection))  # inherited by the task that serves it
+                    _accepted.set(ref(connection))  # inherited by the task that serves the connection
                 else:
                     self.connections[client[:2]] = connection
                 return connection, client

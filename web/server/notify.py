@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import anyio
 
 TIMES = 3
-"""Signs of life within the watchdog's time."""
+"""The number of signs of life within the watchdog's time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notifier:
-    """Tells the service manager states and signs of life, through the socket at `address`.
+    """Sends the service manager states and signs of life, through the socket at `address`.
 
     An address that begins with "@" is an abstract socket. With `watchdog_s` 0 no sign of life is sent.
     `is_alive` is called in the event loop: if the loop or the core hangs, no sign of life is sent.
@@ -30,7 +30,7 @@ class Notifier:
     is_alive: Callable[[], bool] = lambda: True
 
     def tell(self, state: str) -> None:
-        """Send a state such as READY=1; drop it if it cannot be sent at once."""
+        """Send a state such as READY=1; drop it if it cannot be sent immediately."""
         if not self.address:
             return
         name = f"\0{self.address[1:]}" if self.address.startswith("@") else self.address

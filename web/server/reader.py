@@ -19,14 +19,14 @@ from typing import Any
 from actors.core.clock import elapsed_s
 
 SLOW_READER_S = 10.0
-"""Seconds for which a client may read nothing, or almost nothing; twice as many if it did read before."""
+"""Seconds for which a client may read nothing, or almost nothing; twice as long if it did read before."""
 LOOK_S = 3.0
 STEADY_BYTES = 8_192
 """Seconds between two checks, and the bytes that a steady reader reads meanwhile."""
 STEADY_READER_S = 120.0
 """Seconds after which the kernel disconnects a steady reader that stops reading."""
 LARGE_BYTES = 32_768
-"""Bytes sent at once from which on the client's reading is checked."""
+"""Bytes sent in one step from which on the client's reading is checked."""
 
 _DROP_UNSENT = struct.pack("ii", 1, 0)  # otherwise the kernel keeps the data and the connection
 
@@ -77,7 +77,7 @@ class ReaderSocket(socket.socket):
         self.end()
 
     def close(self) -> None:
-        """Close it, and stop checking."""
+        """Close the connection, and stop checking."""
         if self._look_again is not None:
             self._look_again.cancel()
         super().close()

@@ -50,7 +50,7 @@ class _Connection(TCPServer):
     """
 
     _idle_since: float | None = None
-    """When the last answer ended, or it was accepted; None while a request is being answered."""
+    """When the last answer ended, or the connection was accepted; None while it answers a request."""
 
     async def run(self) -> None:
         self._idle_since = self.loop.time()
@@ -78,7 +78,7 @@ class _Connection(TCPServer):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.context.terminated.wait(), left_s)
                 if self._idle_since is None:
-                    return  # it ends with the answer
+                    return  # the connection ends with the answer
                 break
         await asyncio.shield(self._initiate_server_close())
 

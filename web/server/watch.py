@@ -1,8 +1,8 @@
 """Ends requests whose clients have left or read nothing; checks each second.
 
 A server notices that a client has left when it reads from it. It does not read while a second request of
-the same client waits behind the first. It also waits for ever for a client that reads nothing, unless the
-kernel disconnects that client (`listener.py`).
+the same client waits behind the first. A server also waits for ever for a client that reads nothing, unless
+the kernel disconnects that client (`listener.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`home_assistant`: a trigger of kind webhook (home-assistant.io, "Automation Trigger", "Webhook trigger").
 
 `message` is for automations that pass it on to notifications, which are Markdown in the browser and HTML on
-Android: so it has no mark of either.
+Android: so it has no markup of these two.
 """
 
 from __future__ import annotations

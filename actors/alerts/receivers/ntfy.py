@@ -1,6 +1,6 @@
 """`ntfy`: a topic, published as JSON to the root of its server (docs.ntfy.sh/publish, "Publish as JSON").
 
-A header could hold neither every name nor a line end. Without `markdown` the text is plain.
+An HTTP header cannot hold every name, and no line end. Without `markdown` the text is plain.
 """
 
 from __future__ import annotations

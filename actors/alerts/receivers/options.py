@@ -96,7 +96,7 @@ def _faults_of_secret(settings: ReceiverSettings) -> Iterator[str]:
 
 
 def signing_key(secret: str) -> bytes | None:
-    """Return the key in a secret of Standard Webhooks, None if it is none."""
+    """Return the key in a secret of Standard Webhooks, None for any other secret."""
     try:
         key = b64decode(secret.removeprefix("whsec_"), validate=True)
     except Error:

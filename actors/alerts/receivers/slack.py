@@ -1,7 +1,7 @@
 """`slack`: an incoming webhook (docs.slack.dev, "Sending messages using incoming webhooks").
 
 `&`, `<` and `>` are escaped as its page on formatting says, which also defuses `<!channel>` and `<@ID>`.
-Its other markup, links in names and their previews are off.
+Slack's other markup, links in names and their previews are off.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from actors.alerts.receivers.outgoing import Post
 from actors.alerts.receivers.text import UNLINKED, lines
 
 MAX_BYTES = 4000
-"""The length that its page on limits advises; above 40,000 it cuts."""
+"""The length that Slack's page on limits advises; Slack cuts texts above 40,000."""
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": UNLINKED}
 _PLAIN = {
     "mrkdwn": False,

@@ -59,7 +59,7 @@ def _names(fixture: Fixture) -> set[str]:
 
 
 def _team(name: str) -> Hashable:
-    """Return what all spellings of a team share that differ in filler, such as FC, alone."""
+    """Return a key that is common to all spellings of a team that differ in filler, such as FC, alone."""
     parsed = parse(name)
     return parsed.exact, parsed.team
 

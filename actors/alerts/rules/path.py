@@ -75,8 +75,8 @@ class Consensus:
     def of(self, fixture: Fixture, terms: FixtureSettings) -> tuple[Hashable, Chances | None]:
         """Return the ids of the entries that count, and the probability of each outcome, if there is one.
 
-        In a handicap that has begun, bookmakers count different goals: there is none. Several rules ask
-        for the consensus of one state.
+        In a handicap that has begun, bookmakers count different goals: there is no consensus. Several rules
+        ask for the consensus of one state.
         """
         if self._found is None or self._found[0] is not fixture or self._found[1] is not terms:
             self._found = fixture, terms, self._of(fixture, terms)

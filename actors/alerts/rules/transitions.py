@@ -12,19 +12,19 @@ A **transition** of a rule and its subject is the first moment T with all of the
 1. The condition held at each version from version V on, up to T, and T is `for_s` after V (with 0 it is V).
 2. Before V, at a version U, it did not hold. Between U and V there was no transition, and nothing noted.
 3. From U to V the subject was always inside the filters, with the same *basis*.
-4. After the first such U, up to V, at least one of the prices changed that the value at V is made of.
+4. After the first such U, up to V, at least one price that the value at V is made of changed.
 
 The version of the transition is the newest at T. The basis is what may not change meanwhile: for `surebet`
 and `value` the fixture's entries, and how surely each is linked. A price alone has no basis. A change of
 the basis, or a subject that comes inside, begins anew. A condition that holds then, or begins to hold
-without 4, is *noted*, and has to end before a transition. So none of these is a transition: a start, a
-first price, a price that is back, a bookmaker that comes or goes, a source gone dark or back, a link made
+without point 4, is *noted*, and has to end before a transition. So none of these is a transition: a start,
+a first price, a price that is back, a bookmaker that comes or goes, a source gone dark or back, a link made
 or ended, a surebet back at unchanged prices. For `move` there is no basis, because only commits that
 change no basis move its value (`path.py`).
 
 After a transition, the first version at which the condition does not hold, or the subject is not inside,
-is its *end*. Rules of what can end tell it. A transition less than `cooldown_s` after the one told last
-about the same subject is not told, and neither is its end.
+is its *end*. Rules whose condition can end report it. A transition less than `cooldown_s` after the last
+reported transition of the same subject is not reported, and neither is its end.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Reading(Struct, frozen=True, gc=False):
 
 
 class _Phase(Enum):
-    OFF = auto()  # it did not hold
-    WAITING = auto()  # it holds, but not for long enough
-    NOTED = auto()  # it holds, which is no transition
-    FIRED = auto()  # it holds after a transition
+    OFF = auto()  # the condition did not hold
+    WAITING = auto()  # the condition holds, but not for long enough
+    NOTED = auto()  # the condition holds, without a transition
+    FIRED = auto()  # the condition holds after a transition
 
 
 class _Subject(Struct, frozen=True, gc=False):
@@ -75,7 +75,7 @@ _NOTED, _FIRED = _Subject(_Phase.NOTED), _Subject(_Phase.FIRED)
 
 
 class Transitions:
-    """The states of a rule's subjects; each method returns what is to be told, None for nothing."""
+    """The states of a rule's subjects; methods return the state to report, None for nothing."""
 
     def __init__(self, limit: Limit, for_s: float = 0.0, cooldown_s: float = 0.0) -> None:
         self._limit, self._for_s, self._cooldown_s = limit, for_s, cooldown_s
@@ -89,12 +89,12 @@ class Transitions:
         return subject in self._subjects
 
     def is_open(self, subject: str) -> bool:
-        """Return whether a subject waits or has fired, so that something may still be told about it."""
+        """Return whether a subject waits or has fired, so that something may still be reported about it."""
         known = self._subjects.get(subject)
         return known is not None and known.phase in {_Phase.WAITING, _Phase.FIRED}
 
     def ignores(self, subject: str, value: float | None) -> bool:
-        """Return whether a reading with the same basis as before changes nothing and tells nothing."""
+        """Return whether a reading with the same basis as before changes nothing and needs no report."""
         known = self._subjects.get(subject)
         return known is not None and known.phase is _Phase.OFF and not self._limit.holds(value)
 
@@ -103,7 +103,7 @@ class Transitions:
         return iter(list(self._subjects))
 
     def read(self, subject: str, reading: Reading, now: Moment, *, is_same: bool = True) -> State | None:
-        """Take the reading of a commit; `is_same` says whether it has the basis of the one before."""
+        """Take the reading of a commit; `is_same` says whether it has the basis of the reading before."""
         known = self._subjects.get(subject)
         if known is None or not is_same:
             return self._begin(subject, reading, now, known)
@@ -128,7 +128,7 @@ class Transitions:
     def due(
         self, now: float, value_at: Callable[[str, float], float | None] | None = None
     ) -> Iterator[tuple[str, float]]:
-        """Yield the subjects whose wait ended up to `now` (monotonic), each with that time, to be told.
+        """Yield the subjects whose wait ended up to `now` (monotonic), each with that time, to be reported.
 
         `value_at`, for values that fall without a commit, returns the value of a subject at a time.
         """
@@ -148,7 +148,7 @@ class Transitions:
         return self._waits[0][0] if self._waits else inf
 
     def _begin(self, subject: str, reading: Reading, now: Moment, known: _Subject | None) -> State | None:
-        """Note what holds at a start, with a first reading, or with another basis."""
+        """Note a condition that holds at a start, with a first reading, or with another basis."""
         if self._limit.is_off(reading.value):
             self._subjects[subject] = _Subject(_Phase.OFF, now.order)
             return State.RESOLVED if known is _FIRED else None

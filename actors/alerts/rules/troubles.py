@@ -45,7 +45,7 @@ class Troubles:
         self.replace(rules)
 
     def replace(self, rules: Iterable[TroubleRule]) -> None:
-        """Take other rules; unchanged rules keep their states, and what holds for the others is noted."""
+        """Take other rules; unchanged rules keep their states, and what holds for the new ones is noted."""
         new = {rule.name: rule for rule in rules}
         for name, rule in new.items():
             if self._rules.get(name) != rule:
@@ -107,7 +107,7 @@ def _is_about(rule: TroubleRule, subject: str) -> bool:
 
 
 def _place(fact: Transition) -> str:
-    """Return what is in trouble: the source, one of its scopes, its lists, or the file of links."""
+    """Return the thing in trouble: the source, one of its scopes, its lists, or the file of links."""
     return f"{fact.kind.partition('.')[0]} {fact.why.get('scope', '')}"
 
 

@@ -133,7 +133,7 @@ class Watcher:
     def replace(
         self, rules: Iterable[MatchRule], boards: Mapping[Kind, Snapshot], now: Moment
     ) -> Sliced[None]:
-        """Take other rules; unchanged rules keep their states, and what holds for the others is noted."""
+        """Take other rules; unchanged rules keep their states, and what holds for the new ones is noted."""
         self._adopt(rules)
         self._watched.clear()
         yield from self.compare(boards, now, is_known=True)
@@ -141,10 +141,10 @@ class Watcher:
     def compare(
         self, boards: Mapping[Kind, Snapshot], now: Moment, *, is_known: bool = False
     ) -> Sliced[None]:
-        """Note the present boards, because commits are not known one by one, or the rules are other.
+        """Note the present boards, because commits are not known one by one, or the rules were replaced.
 
-        With `is_known` subjects that are known already stay as they are. Otherwise what had fired and does
-        not hold any more has ended; a kick-off passes without a commit, so its rules go on.
+        With `is_known` subjects that are known already stay as they are. Otherwise a condition that had
+        fired and does not hold any more has ended; a kick-off passes without a commit, so its rules go on.
         """
         self._now, seen = now, set[tuple[str, str]]()
         if not is_known:
@@ -165,7 +165,7 @@ class Watcher:
         yield
 
     def _note(self, watched: _Watched, board: Snapshot, *, is_known: bool) -> Iterator[tuple[str, str]]:
-        """Note what holds in a fixture, and yield its subjects, each with its rule."""
+        """Note the conditions that hold in a fixture, and yield its subjects, each with its rule."""
         for rule in watched.rules:
             is_about_time = isinstance(rule, KickoffRule)
             for subject, reading, about in self._readings(rule, watched.fixture, None, board):
@@ -269,9 +269,9 @@ class Watcher:
         *,
         may_ignore: bool = False,
     ) -> Iterator[tuple[str, Reading, About]]:
-        """Yield the readings of a rule; those of prices may leave out what is as `before`.
+        """Yield the readings of a rule; readings of prices that are as `before` may be missing.
 
-        With `may_ignore` those with the same basis as before are left out where they change nothing.
+        With `may_ignore` readings with the same basis as before are left out where they change nothing.
         """
         wall, ignores = self._now.wall, self._transitions[rule.name].ignores if may_ignore else never
         match rule:
@@ -396,7 +396,7 @@ class Watcher:
         self._offer(match_alert(told, self._names))
 
     def _value(self, told: MatchTransition) -> float | None:
-        """Return the value to tell: of a move with its sign, after a wait the present one."""
+        """Return the value to report: a move with its sign; after a wait, the present value."""
         about = told.about
         match rule := told.rule:
             case MoveRule() if about.outcome is not None:

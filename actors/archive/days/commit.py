@@ -22,9 +22,9 @@ from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
 
 LOST, MISSED, BEGAN_ANEW = "lost", "missed", "began_anew"
-"""Why versions are missing: the disk was too slow; no process still has them; a new epoch began."""
+"""Reasons for missing versions: the disk was too slow; no process still has them; a new epoch began."""
 DAMAGED, MISSING, UNREAD = "damaged", "missing", "unread"
-"""Likewise: a day was set aside; a day was removed; a day could not be read at the start."""
+"""Further reasons: a day was set aside; a day was removed; a day could not be read at the start."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -82,7 +82,7 @@ class Commit(Struct, frozen=True, eq=False):
 
     @property
     def weight(self) -> int:
-        """An upper limit of its number of records, plus one for itself."""
+        """An upper limit of the commit's number of records, plus one for itself."""
         changes = () if self.fixture_changes is None else self.fixture_changes.changes
         of_boards = (self.differences, *self.market_differences.values())
         return (
@@ -111,7 +111,7 @@ class Commit(Struct, frozen=True, eq=False):
                 yield MembersRecord(change.id, after, *gone)
 
     def views(self) -> Iterator[str]:
-        """Iterate over the documented views that it changed, except the list of all bookmakers.
+        """Iterate over the documented views that the commit changed, except the list of all bookmakers.
 
         The first commit of a life changes all views, even those with equal content.
         """

@@ -177,7 +177,7 @@ class Day:
     def mark(self, after: int | None) -> None:
         """Store a mark, the newest change of each entry, once `after` changes have no mark.
 
-        None: once a mark is small compared with these changes.
+        With None, once a mark is small compared with these changes.
         """
         self._markets.mark(self.version, after)
         if self._unmarked < (self._most_unmarked if after is None else after):

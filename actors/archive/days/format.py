@@ -17,7 +17,7 @@ from msgspec import Struct
 FORMAT: Final = 1
 """`PRAGMA user_version` of a day's file; a file with an unknown one is refused or set aside."""
 MARKETS_FORMAT: Final = 2
-"""The same for a file that also has entries of other markets than 1X2 (`markets.py`)."""
+"""The `user_version` of a file that also has entries of other markets than 1X2 (`markets.py`)."""
 SUFFIX: Final = ".db"
 MOST_WHOLE: Final = 2**52
 """The largest integer that is stored as a whole number; SQLite has 64 bits, an exact double 53."""

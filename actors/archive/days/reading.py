@@ -160,8 +160,8 @@ class Reader:
     def open(cls, path: Path, *, is_written: bool) -> Iterator[Reader]:
         """Open a file while the block runs; `is_written` says that it may be appended to meanwhile.
 
-        Files that a killed process left beside it count: an SQLite log is read with it, and a hot journal
-        is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
+        Files that a killed process left beside it count too: an SQLite log is read with it, and a hot
+        journal is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
         """
         how = "ro" if is_written or Path(f"{path}-wal").exists() else "immutable"
         connection = connect(path, "rw" if Path(f"{path}-journal").exists() else how)

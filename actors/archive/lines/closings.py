@@ -142,7 +142,7 @@ class Closings:
         return Closed(shown, next_from)
 
     def past(self, fixture: FixtureId, lines: Mapping[str, Sequence[Point]]) -> Past:
-        """Return the history of a fixture that was read; `lines` has those of its entries."""
+        """Return the history of a fixture that was read; `lines` has the lines of its entries."""
         own = {entry_id: lines[entry_id] for entry_id in self._ids(fixture) if entry_id in lines}
         return Past(own, self._rows[fixture], self._rosters, self._gaps)
 
@@ -221,7 +221,7 @@ class Closings:
     def _leads(self, day: Held, reader: Reader, some: Mapping[FixtureId, _Held]) -> dict[FixtureId, int]:
         """Return the listing of the first bookmaker that showed each fixture at its end.
 
-        Mostly that is the first of all, so few are read at first.
+        Mostly that is the first entry of the fixture, so few entries are read at first.
         """
         numbers, leads, most = self._numbers_of(day, ONE_X_TWO), dict[FixtureId, int](), 1
         waiting = {
@@ -412,7 +412,7 @@ class Closings:
 class _AtKickOff(Struct, frozen=True):
     """A fixture at its kick-off: the first version at or after it, its members, its entries.
 
-    If the fixture had gone by then, `into` is the one that it was merged into, if any.
+    If the fixture had gone by then, `into` is the fixture that it was merged into, if any.
     """
 
     fixture: FixtureId

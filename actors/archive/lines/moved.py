@@ -32,7 +32,7 @@ R = TypeVar("R", LinkRow, RosterRow)
 class Asked(Struct, frozen=True):
     """The requested lines: times in Unix milliseconds, the end excluded; `now_ms` is the present.
 
-    `bookmakers` are today's, for days that did not store theirs.
+    `bookmakers` are the present bookmakers, for days that did not store their own.
     """
 
     id: str

@@ -36,7 +36,7 @@ _AT_ONCE: Final = 10_000
 class AskedMovers(Struct, frozen=True):
     """The request for fixtures that moved at least so much since a time (Unix milliseconds).
 
-    `bookmakers` are today's, for days that did not store theirs.
+    `bookmakers` are the present bookmakers, for days that did not store their own.
     """
 
     from_ms: int
@@ -200,9 +200,9 @@ class _Reading:
         return found
 
     def _read_begin(self, fixtures: Iterable[Fixture], same: Container[str]) -> None:
-        """Read the prices of the fixtures' entries at the beginning, without those that are the `same` now.
+        """Read the prices of the fixtures' entries at the beginning, except entries with the `same` now.
 
-        An entry may be in another fixture now, and unchanged.
+        An unchanged entry may be in another fixture now.
         """
         first, day = self._span.first, self._span.days[0]
         wanted = {(entry_id, first.version) for entry_id in self._ids(fixtures) if entry_id not in same}

@@ -1,4 +1,4 @@
-"""Reads what became of values: flags of fixtures that kicked off on some days, judged by their close.
+"""Reads the results of values: flags of fixtures that kicked off on some days, judged by their close.
 
 Runs in threads. Whole days are kept once they are over, so that a long record is read in several requests.
 """
@@ -20,13 +20,13 @@ from actors.matches.model import FixtureSettings
 from actors.value.record import Flag, FlagTerms, Judged, company_of, flags_of, judged, why_none
 
 BACK_MS: Final = 3 * DAY_MS
-"""Values are searched from so long before the day of the kick-off on."""
+"""The time before the day of the kick-off from which on values are searched."""
 AT_ONCE: Final = 50
 """Fixtures read together."""
 MAX_KEPT: Final = 1000
 """Days of a market that are kept."""
 WORK_S: Final = 2.0
-"""Seconds of work of one read; after them it is left to a later one."""
+"""Seconds of work of one read; the rest is left to a later read."""
 
 
 class AskedRecord(Struct, frozen=True):

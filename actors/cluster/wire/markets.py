@@ -33,7 +33,7 @@ from actors.matching.event import EventKey, FixtureId, derived_id
 class WireMarketFixture(WireFixture, frozen=True, array_like=True):
     """A fixture of another market, which its id names; `head` is an index of `heads`.
 
-    Without members it has those of its match's 1X2 fixture.
+    Without members it has the members of its match's 1X2 fixture.
     """
 
     head: int | None = None

@@ -4,7 +4,7 @@ MessagePack; structs are arrays, so that field names are not sent. All processes
 `FORMAT`. Times are Unix seconds published by sources and collectors, or monotonic seconds of the matcher's
 clock, which each process relates to its own clock by ticks alone (`liveness.py`).
 
-Other markets than 1X2 come last, in types of their own. A record or state without them has exactly the
+Markets other than 1X2 come last, in types of their own. A record or state without them has exactly the
 bytes of a release that knows only 1X2.
 """
 
@@ -54,7 +54,7 @@ class WireEntry(_OneXTwoEntry):  # type: ignore[misc]  # its fields are those of
 class WireTimes(Struct, frozen=True, array_like=True):
     """The earliest confirmation of a list (monotonic seconds of the matcher), and its validity (seconds).
 
-    `vouched` has the times of the source's last confirmations of single matches, if the source tells.
+    `vouched` has the times of the source's last confirmations of single matches, if the source says so.
     """
 
     confirmed_mono: float
@@ -130,7 +130,7 @@ class WireBook(Struct, frozen=True, array_like=True):
 class WireState(Struct, frozen=True, array_like=True):
     """The state after a record, which was made at `at` (Unix seconds).
 
-    Times use the clock of the collector `clock`; `tick` is that collector's newest.
+    Times use the clock of the collector `clock`; `tick` is that collector's newest tick.
     """
 
     version: int

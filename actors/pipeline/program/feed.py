@@ -25,7 +25,7 @@ REFRESH_SCOPE = Scope("refresh")  # all lists were sent again, because the board
 
 
 class ReadLines(Struct, frozen=True):
-    """The result of some lines: changes of lists, the same as batches, and the error after `used_bytes`."""
+    """The result of some lines: changes of lists, also as batches, and the error after `used_bytes`."""
 
     batches: tuple[Batch, ...]
     used_bytes: int

@@ -37,8 +37,8 @@ from actors.transports.process import running
 
 RESTART_S, LONGEST_RESTART_S = 1.0, 60.0
 LEAST_SHARE = 0.5  # the fixed share of the delay before a restart; the rest is random
-REST_OF_OUTPUT_S = 5.0  # for reading the output that remains after the exit
-LOOK_S = 1.0  # between two looks at the clock, because a suspension stops timers
+REST_OF_OUTPUT_S = 5.0  # seconds for reading the output that remains after the exit
+LOOK_S = 1.0  # seconds between two looks at the clock, because a suspension stops timers
 
 
 class RunningProgram(Protocol):
@@ -123,7 +123,7 @@ class ProgramSourceActor:
             with anyio.move_on_after(min(spoken_mono + silence_s - now.mono, LOOK_S)):
                 lines = await program.receive()
             now = self._context.clock.now()
-            # Even if lines came: after a suspension they are as old as the suspension was long.
+            # Also checked if lines came: after a suspension they are as old as the suspension was long.
             if now.mono - spoken_mono >= silence_s:
                 raise TransportError(f"no line for {silence_s:g} s", reason="silence")
             if lines:
@@ -135,7 +135,7 @@ class ProgramSourceActor:
                 raise program.ending()
 
     async def _take(self, lines: bytes, now: Instant) -> None:
-        """Read and deliver lines. Raises: PayloadError at the first that breaks the protocol."""
+        """Read and deliver lines. Raises: PayloadError at the first line that breaks the protocol."""
         async with self._taking:
             self._status.received_bytes.inc(len(lines))
             taken = await run_sliced(self._feed.lines(lines, now))

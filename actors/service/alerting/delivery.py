@@ -17,13 +17,13 @@ from actors.transports import process
 from actors.transports.paced_reads import default_context
 
 ACTOR = "delivery"
-STOPS_S = GRACE_S + process.GRACE_S + process.KILL_S + 0.5  # it may be running a program
+STOPS_S = GRACE_S + process.GRACE_S + process.KILL_S + 0.5  # the delivery may be running a program
 
 
 def open_delivery(
     settings: Settings, status: ServiceStatus, clock: Clock, random: Random, send: Send
 ) -> Delivery | None:
-    """Return the delivery, with what waits on disk; None without receivers.
+    """Return the delivery, with the messages that wait on disk; None without receivers.
 
     The caller starts it. Raises: QueueLockedError, ConfigError.
     """

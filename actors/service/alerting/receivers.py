@@ -1,4 +1,4 @@
-"""The tables [receivers.ID] of a configuration, and the checks of those that alerts go to."""
+"""The tables [receivers.ID] of a configuration, and the checks of the receivers that alerts go to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def with_receivers(
     `raw` is the file as written; programs are looked for in `path`.
     """
     tables = expanded.get("receivers", {})
-    if not isinstance(tables, dict):  # noted already
+    if not isinstance(tables, dict):  # this fault is noted already
         return settings
     for rule in settings.alert:
         for name in rule.to:
@@ -68,7 +68,7 @@ def receiver_lines(settings: Settings) -> Iterator[str]:
 
 
 def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table as written in the file, in which only references are visible of what is hidden."""
+    """Return a table as written in the file, in which hidden values are shown as references only."""
     return {
         key: "***" if key in HIDDEN and value and not is_variable(str(value)) else value
         for key, value in raw.items()

@@ -19,9 +19,9 @@ from actors.sources.program.markets import Rejected
 from actors.sources.program.options import check
 from actors.transports.process import Program, running
 
-MAX_SHOWN = 20  # reported matches of a list, and reported rejected matches
+MAX_SHOWN = 20  # most reported matches of a list, and most reported rejected matches
 MAX_CHARS = 300
-LOOK_S = 0.5  # between two checks whether it has exited
+LOOK_S = 0.5  # seconds between two checks whether the program has exited
 
 Report = Callable[[str], None]
 

@@ -34,7 +34,7 @@ from actors.source_api.program import ProgramKind
 from actors.transports.polling import Fetched, Transport, Validators
 
 MAX_REQUESTS = 60
-MAX_WAIT_S = 5.0  # between two requests
+MAX_WAIT_S = 5.0  # seconds between two requests
 MAX_SHOWN = 3  # reported matches, with all their markets
 MAX_CHARS = 300
 MAX_URL_CHARS = 110
@@ -138,7 +138,7 @@ class Probe:
         return True
 
     def _next(self) -> Target | None:
-        """Return the next target: one of prices as soon as there is one."""
+        """Return the next target: a target of prices as soon as there is one."""
         targets = (*self._plan.checks(), *self._plan.targets())
         new = [each for each in targets if (each.url, each.body) not in self._asked]
         if not new or len(self._asked) == MAX_REQUESTS:
@@ -251,7 +251,7 @@ def _is_address(option: str) -> bool:
 
 
 def _why_not(kind: Kind) -> str:
-    """Return why a kind cannot be probed: no venue, or harm by asking; "" if it can."""
+    """Return why a kind cannot be probed: no venue, or harm by asking; "" if it can be probed."""
     match kind:
         case PolledKind():
             needed = "" if kind.is_free_to_ask else ", ".join(sorted(secret_names(kind.options)))
@@ -266,7 +266,7 @@ def _why_not(kind: Kind) -> str:
 
 
 def _in_words(error: SourceError) -> str:
-    """Return the error, and what it may mean."""
+    """Return the error, and its possible meaning."""
     match error:
         case TransportError(reason="file" | "unsettled" | "aged"):
             return str(error)

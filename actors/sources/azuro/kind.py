@@ -15,7 +15,7 @@ KEY = "azuro"
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is the only valid one."""
+    """Raise ValueError unless `key` is the only valid key."""
     if key != KEY:
         raise ValueError(f"key was {key!r}, must be {KEY!r}")
 

@@ -26,7 +26,7 @@ class _GamesAskedFor(msgspec.Struct, rename="camel"):
 
 
 GAMES, CONDITIONS = Scope("games"), Scope("conditions")
-STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both lists, not in none
+STATES = ("Prematch", "Live")  # in this order, so that a game that begins meanwhile is in both lists
 PAGE = 100
 IN_PLAY_INTERVAL_S = 3.0  # between two polls of games in play
 IN_PLAY_FOR_S = 10.0  # the validity of a price in play, because a suspension may come at any moment

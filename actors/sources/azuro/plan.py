@@ -1,4 +1,4 @@
-"""The plan of Azuro's requests: games, the condition of each game's result, and the odds of these. Pure.
+"""The plan of Azuro's requests: games, the conditions of their results, and the odds of conditions. Pure.
 
 A list of games is complete only when both states were read to the last page in one round. A match is shown
 only with its conditions of the last `CONDITIONS_FOR_S`, because answers with odds lack some of their
@@ -167,7 +167,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
             )
 
     def _want(self, now: Instant) -> None:
-        """Choose the games whose conditions are requested next, those never requested first."""
+        """Choose the games whose conditions are requested next, games never requested come first."""
         due = [
             (self._results.get(name, ("", -inf))[1], name)
             for name, listed in self._games.matches.items()
@@ -187,6 +187,6 @@ def _position(pages: Sequence[GamesPage]) -> tuple[int, int, Sequence[GamesPage]
 
 
 def _count(pages: Sequence[GamesPage]) -> int:
-    """Return the number of different games on these pages, and unreadable ones."""
+    """Return the number of different games on these pages, and the number of unreadable games."""
     names = {game.game_id for page in pages for game in page.games}
     return len(names) + sum(page.unread.count for page in pages)

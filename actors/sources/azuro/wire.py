@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Named(Struct, frozen=True):
-    """Anything with a name."""
+    """An object of the answer that has a name."""
 
     name: str | None = None
     slug: str | None = None
@@ -110,14 +110,14 @@ _condition = msgspec.json.Decoder(Condition)
 
 
 def read_games(body: bytes) -> GamesPage:
-    """Read a page of games. Raises: PayloadError if it is not one."""
+    """Read a page of games. Raises: PayloadError if it is no page of games."""
     read = _whole(_page, body, "page of games")
     games, unread = read_each(_game, read.games)
     return GamesPage(games, read.page, read.total, read.total_pages, unread)
 
 
 def read_conditions(body: bytes) -> Conditions:
-    """Read a list of conditions. Raises: PayloadError if it is not one."""
+    """Read a list of conditions. Raises: PayloadError if it is no such list."""
     return Conditions(*read_each(_condition, _whole(_conditions, body, "list of conditions").conditions))
 
 

@@ -233,7 +233,7 @@ def _match(
 def _prices(
     market: Market, pair: Pair, options: BetfairStreamOptions
 ) -> tuple[float, float] | Reason | None:
-    """Return the prices of a line, why they are implausible, or None if one is missing."""
+    """Return the prices of a line, or why they are implausible; None if a price is missing."""
     runners = [market.runners.get(key) for key in pair.keys]
     home, away = (None if runner is None else runner.price(options) for runner in runners)
     if home is None or away is None:

@@ -99,20 +99,20 @@ class Runner(Struct, gc=False, eq=False):
         return max(self.back.by_price.items(), default=None)
 
     def best_lay(self) -> Offer | None:
-        """Return the best offer to lay without virtual bets, None without one or if none are read."""
+        """Return the best offer to lay without virtual bets; None if there is none or none is read."""
         if self.lay is None or self.lay.by_level:
             return None if self.lay is None else self.lay.by_level.get(0)
         return min(self.lay.by_price.items(), default=None)
 
     def price(self, options: BetfairStreamOptions) -> float | None:
-        """Return the price by these options, None without one."""
+        """Return the price by these options, None if there is none."""
         if options.price == "last_traded":
             return self.last_traded
         best = self.back.by_virtual_level.get(0) if options.virtual_bets else self.best_back()
         return None if best is None or best[1] < options.min_size else best[0]
 
     def is_crossed(self, options: BetfairStreamOptions) -> bool:
-        """Return whether its price to back is at least its price to lay: then one of them is outdated."""
+        """Return whether its price to back is at least its price to lay: then one price is outdated."""
         if options.price == "last_traded":
             return False
         back, lay = self.best_back(), self.best_lay()
@@ -125,7 +125,7 @@ class Runner(Struct, gc=False, eq=False):
 class Market(Struct, gc=False, eq=False):
     """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true.
 
-    `listed` are the ids of its lines on offer, unless it is a market of the result. `version` is the
+    `listed` are the ids of its lines on offer, unless the market is about the result. `version` is the
     highest version of its definitions. After a change that could not be applied it `is_unread` until its
     next definition, and `is_lacking` until its next image.
     """
@@ -152,7 +152,7 @@ class Market(Struct, gc=False, eq=False):
             self.runners.setdefault(key_of(runner), Runner()).apply(runner)
 
     def apply_lay(self, change: MarketChange) -> None:
-        """Apply the offers to lay of a delta; unreadable ones set `is_lacking`."""
+        """Apply the offers to lay of a delta; unreadable offers set `is_lacking`."""
         for each in change.rc or ():
             runner = self.runners[key_of(each)]
             runner.apply_lay(each)

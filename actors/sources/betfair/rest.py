@@ -82,7 +82,7 @@ def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
 
 
 def read_token(body: bytes) -> str:
-    """Read the token in the answer to a login or a keep-alive. Raises: PayloadError if it was refused."""
+    """Read the token in the answer to a login or a keep-alive. Raises: PayloadError after a refusal."""
     answer = _decoded(body, _Login)
     token = answer.token or answer.sessionToken
     if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not token:

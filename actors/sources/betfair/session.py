@@ -37,7 +37,7 @@ ERRORS = frozenset(  # error codes counted by name; all others count as REFUSED
         *PASSING,
     }
 )
-HEARTBEAT_MS = range(500, 30_001)  # intervals that the server may announce; others are ignored
+HEARTBEAT_MS = range(500, 30_001)  # intervals that the server may announce; other intervals are ignored
 
 
 class Phase(StrEnum):
@@ -53,7 +53,7 @@ class Phase(StrEnum):
 class BetfairSession:
     """A subscription: its markets, the clocks for resuming it, and the phase of its connection.
 
-    With `is_historic` there is no connection: the first line counts as an image, the others as deltas.
+    With `is_historic` there is no connection: the first line counts as an image, all other lines as deltas.
     """
 
     def __init__(self, options: BetfairStreamOptions, *, is_historic: bool = False) -> None:
@@ -63,7 +63,7 @@ class BetfairSession:
         self.silence_s: float | None = None  # announced by the server
         self._options = options
         self._market_ids: list[str] | None = None  # None for all matches
-        self._is_narrowed = False  # changed since the last request
+        self._is_narrowed = False  # whether the subscribed markets changed since the last request
         self._names: dict[str, MarketNames] = {}
         self._events = Events(options.kinds)
         self._initial_clk: str | None = None
@@ -73,7 +73,7 @@ class BetfairSession:
         self._conflate_ms: float = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
-        self._versions: dict[str, float] = {}  # of closed markets, and of those before the image
+        self._versions: dict[str, float] = {}  # of closed markets, and of the markets before the image
         self._closed: dict[str, None] = {}
         self._unidentified = 0  # parts of this message without a readable market id
         self._is_image_whole = True  # every part of the newest image had a readable market id
@@ -267,9 +267,9 @@ class BetfairSession:
         return Reaction(again.send, changes=extract, vouches=vouches, unnamed=unnamed, lacking=lacking)
 
     def _patch(self, message: Message) -> Sliced[list[Market]]:
-        """Apply the changes to the markets and return those that changed, each once."""
+        """Apply the changes to the markets and return the changed markets, each once."""
         changed: dict[str, Market] = {}
-        unread: set[str] = set()  # their later copies may be older, and are ignored
+        unread: set[str] = set()  # later copies of these markets may be older, and are ignored
         changes = message.mc or []
         self._unidentified = 0
         changes.reverse()

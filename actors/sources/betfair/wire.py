@@ -90,7 +90,7 @@ class MarketChange(Struct, frozen=True, gc=False):
 
 
 class UnreadChange(MarketChange, frozen=True, gc=False):
-    """A change of another shape; `id` is empty if it is unreadable too."""
+    """A change of another shape; `id` is empty if the id is unreadable too."""
 
 
 class Frame(Struct, frozen=True):
@@ -170,7 +170,7 @@ def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | 
 
 
 def _unread(raw: msgspec.Raw) -> UnreadChange:
-    """Return an unreadable change with the id of its market, which may be a number, if readable."""
+    """Return an unreadable change with the id of its market, which may be a number, if it is readable."""
     named = _decoded(_named, raw)
     if named is None:
         return UnreadChange("")
@@ -191,8 +191,8 @@ class SegmentedMessage:
     def join(self, message: Message) -> Message | None:
         """Return a whole message: `message` itself, or all segments joined; None before the last segment.
 
-        A segment without a kind (`ct`) has the kind of the first. Raises: PayloadError for segments that
-        are out of order, of two kinds or subscriptions, or too many.
+        A segment without a kind (`ct`) has the kind of the first segment. Raises: PayloadError for segments
+        that are out of order, of two kinds or subscriptions, or too many.
         """
         so_far = self._so_far
         match message.segmentType:

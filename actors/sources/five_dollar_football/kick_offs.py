@@ -1,7 +1,7 @@
 """Splits the API's lists of matches into shown lists, one for each kick-off. Pure.
 
 All matches with one kick-off are in one shown list. A list of the API is complete for each kick-off of its
-window. If two of them differ on a match, the later requested one counts.
+window. If two of these lists differ on a match, the later requested list counts.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Newest:
                 self._said[name] = Statement(since_mono, start, row.fixture.status)
 
     def keep(self, names: Container[SourceMatchId]) -> None:
-        """Forget all matches but these."""
+        """Forget all matches except these."""
         self._said = {name: said for name, said in self._said.items() if name in names}
 
     def has(self, fixture: Fixture) -> bool:

@@ -62,7 +62,7 @@ class FiveDollarFootballOptions(CatalogueOptions, frozen=True, kw_only=True):
 
 
 def sent_headers(options: FiveDollarFootballOptions) -> Mapping[str, str]:
-    """Return the header with the key, which stands in no address."""
+    """Return the header with the key, which is never part of an address."""
     return {"Authorization": f"Bearer {options.api_key}"}
 
 

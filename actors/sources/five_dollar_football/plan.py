@@ -73,8 +73,8 @@ from actors.sources.five_dollar_football.wire import (
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 NEAR_S = 2 * HOUR_S
 PLAYED_S = 3 * HOUR_S  # longest time from a kick-off in which its match may be in play
-IDLE_S = 120.0  # between two requests for matches in play, or near, while none is known
-SHORTEST_S = 600.0  # a match that begins is in play for at least so long
+IDLE_S = 120.0  # seconds between two requests for matches in play, or near, while none is known
+SHORTEST_S = 600.0  # a match that begins is in play for at least this long
 UNKNOWN_RATE = Rate(10.0)  # of the API's plan for five dollars
 USUAL_PAGES = 4  # pages of all matches of a day
 
@@ -181,7 +181,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return max(waits)
 
     def known_mono(self, target: Target) -> float:
-        """Return the last request for matches in play, as odds by match do not say if it has begun."""
+        """Return the last request for matches in play, as odds by match do not say whether it has begun."""
         return self._readings[LIVE].since_mono if target.scope in self._asked else inf
 
     def on_asked(self, target: Target, now: Instant) -> None:
@@ -247,7 +247,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._gate.pause(now)
 
     def facts(self) -> Mapping[str, object]:
-        """Return the rights of the key, as soon as they are known."""
+        """Return the rights of the key, as soon as these are known."""
         if self._account is None:
             return {}
         limits = self._account.limits

@@ -1,7 +1,7 @@
 """Makes matches with prices from the answers of 5DollarFootballAPI. Pure.
 
 Before the kick-off the present price is `closing`. In play it is `inplay`, and null means suspended.
-`opening` is history, and so is `closing` as soon as any bookmaker has a price of any market in play.
+`opening` is history. `closing` is history, too, as soon as any bookmaker has a price of any market in play.
 
 Each market of a bookmaker is read from one place. The lists of matches have Bet365's 1X2 prices, and all
 its prices in play. The odds by match have everything else before the kick-off; they are not read in play,
@@ -234,7 +234,7 @@ class _Made:
             listed.league,
             *(0.0, 0.0, 0.0),
             start_time=listed.start,
-            latest_start=None if listed.in_play else listed.start,  # it ends with the kick-off
+            latest_start=None if listed.in_play else listed.start,  # the price ends with the kick-off
             in_play=listed.in_play,
         )
         if with_result:
@@ -259,7 +259,7 @@ class _Made:
     def _others(
         self, odds: Mapping[str, Raw], listed: ListedMatch
     ) -> Iterator[tuple[Market, tuple[float, float]]]:
-        """Yield the markets other than the result; unreadable ones are counted."""
+        """Yield the markets other than the result; unreadable markets are counted."""
         for kind in self._kinds:
             found: _Handicap | _Total | _Both | str
             match kind:
@@ -300,7 +300,7 @@ def _pair(found: _Handicap | _Total | _Both) -> tuple[float, float] | None:
 def _now(
     odds: Mapping[str, Raw], name: str, decoder: msgspec.json.Decoder[T], listed: ListedMatch
 ) -> T | str:
-    """Return a market's present prices, or why it has none."""
+    """Return a market's present prices, or why it has no prices."""
     if (raw := odds.get(name)) is None or bytes(raw) == b"null":
         return Reason.NO_RESULT
     if (moments := market_of_raw(_moments, raw)) is None:

@@ -21,7 +21,7 @@ LIMIT, REMAINING, RESET = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratel
 HEADERS = (LIMIT, REMAINING, RESET)
 MINUTE_S, HOUR_S = 60.0, 3600.0
 BY_HOUR = 5.0  # requests a minute; smaller plans count by the hour
-BURST = 0.2  # share of a window's requests that may be sent at once
+BURST = 0.2  # share of a window's requests that may be sent without a pause
 OF_LISTS = 0.8  # largest share of the rate for lists, if there are prices by match
 LONGEST_BY_MATCH_S = 300.0  # longest interval of a match; matches beyond that are not requested
 FAR_TIMES = 3.0
@@ -42,7 +42,7 @@ class Rate(Struct, frozen=True):
 
     @property
     def burst(self) -> float:
-        """Requests that may be sent at once."""
+        """Requests that may be sent without a pause."""
         return max(BURST * self.requests, 1.0)
 
     @property
@@ -64,7 +64,7 @@ class Gate:
         self.longest_s = HOUR_S  # longest known length of a window
         self.seen: dict[str, float | None] = dict.fromkeys(HEADERS)
         self._tokens = rate.burst
-        self._kept = rate.burst - 1.0  # for requests of an earlier process, until headers of the rate come
+        self._kept = rate.burst - 1.0  # room for an earlier process's requests, until headers come
         self._at_mono: float | None = None
         self._last_mono = -inf
         self._open: set[Scope] = set()  # requests in flight
@@ -171,7 +171,7 @@ def _whole(value: str | None, otherwise: float | None) -> float | None:
 
 
 def _date(value: str | None) -> float | None:
-    """Read the Date of an answer as Unix seconds; None if missing or unreadable."""
+    """Read the Date of an answer as Unix seconds; None if it is missing or unreadable."""
     try:
         return None if value is None else parsedate_to_datetime(value).timestamp()
     except (ValueError, TypeError, OverflowError, IndexError):

@@ -28,7 +28,7 @@ class Read(Struct, frozen=True):
 
 
 class Reading(Listing[ListedMatch]):
-    """A list with the pages of its present reading; `window` is theirs, None for matches in play."""
+    """A list with the pages of its present reading; `window` is their window, None for matches in play."""
 
     def __init__(self, per_page: int) -> None:
         self.per_page = per_page
@@ -54,7 +54,7 @@ class Reading(Listing[ListedMatch]):
         return _next(len(self._rows), int(self.pages[0].pagination.per_page))
 
     def take(self, page: FixturesPage) -> Read | None:
-        """Take a page; after the last one return all rows. Raises: PayloadError if the list has changed."""
+        """Take a page; after the last page return all rows. Raises: PayloadError if the list changed."""
         number, asked = self.next_page()
         found, per_page = page.pagination.page, page.pagination.per_page
         least = asked if self.pages else 1
@@ -102,7 +102,7 @@ class Reading(Listing[ListedMatch]):
 def _next(end: int, most: int) -> tuple[int, int]:
     """Return number and size of the page that begins before place `end` and ends as late as possible.
 
-    If no page of at most `most` matches does so, return the one that begins at `end`.
+    If no page of at most `most` matches does so, return the page that begins at `end`.
     """
     last, per_page = max(
         ((end - 1) // size * size + size, size) for size in range((most + 1) // 2, most + 1)

@@ -1,7 +1,7 @@
 """Explains refusals of 5DollarFootballAPI, and says when to ask again. Pure.
 
 After the first refusal a target is asked again in a minute, because the API may have erred; after further
-ones in half an hour. All durations are in seconds.
+refusals in half an hour. All durations are in seconds.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ _bookmaker = msgspec.json.Decoder(Bookmaker)
 
 
 def read_fixtures(body: bytes) -> Sliced[FixturesPage]:
-    """Read a page of matches, in slices. Raises: PayloadError if it is not one, or an error of the API."""
+    """Read a page of matches, in slices. Raises: PayloadError if it is no page, or an error of the API."""
     envelope = _opened(body)
     if envelope.pagination is None:
         raise PayloadError("the list of matches has no pagination: it is not known whether it is whole")
@@ -202,7 +202,7 @@ def read_odds(body: bytes) -> MatchOdds:
 
 
 def read_account(body: bytes) -> Account:
-    """Read the state of an account. Raises: PayloadError if it is not one."""
+    """Read the state of an account. Raises: PayloadError if it is not such a state."""
     read = _read(_account, _opened(body).data)
     if isinstance(read, str):
         raise PayloadError(f"the body has no account: {read}")
@@ -212,7 +212,7 @@ def read_account(body: bytes) -> Account:
 
 
 def read_leagues(body: bytes) -> Leagues:
-    """Read a page of leagues. Raises: PayloadError if it is not one."""
+    """Read a page of leagues. Raises: PayloadError if it is not such a page."""
     envelope = _opened(body)
     if envelope.pagination is None:
         raise PayloadError("the list of leagues has no pagination")
@@ -221,12 +221,12 @@ def read_leagues(body: bytes) -> Leagues:
 
 
 def read_bookmakers(body: bytes) -> Bookmakers:
-    """Read the list of bookmakers. Raises: PayloadError if it is not one."""
+    """Read the list of bookmakers. Raises: PayloadError if it is not such a list."""
     return Bookmakers(*_each(_bookmaker, _elements(_opened(body).data, "bookmakers")))
 
 
 def error_in(body: bytes) -> PayloadError | None:
-    """Return the API's own error in a body; None if it has none."""
+    """Return the API's own error in a body; None if the body has no error."""
     try:
         error = _error.decode(split(_envelope, body).error)
     except UNREADABLE:

@@ -17,7 +17,7 @@ _LINE = re.compile(r"[+-]?(0|[1-9][0-9]?)(\.[0-9]{1,4})?", re.ASCII).fullmatch
 
 @lru_cache(maxsize=8192)
 def price_in(cell: str) -> float | None:
-    """Read a price: None for a blank; for anything but a plain number 0.0, which is never accepted."""
+    """Read a price: None for a blank; 0.0, which is never accepted, for anything but a plain number."""
     cell = cell.strip()
     if not cell:
         return None

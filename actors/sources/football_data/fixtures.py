@@ -113,7 +113,7 @@ def read_row(layout: Layout, cells_a_row: int, row: Row) -> FixtureRow | Removal
 def read_fixture(layout: Layout, row: Row) -> FixtureRow | Removal:
     """Read a row that is not blank: a fixture, or why there is none.
 
-    The removal has no id if the teams or the referee come from other columns. The id consists of division,
+    A removal has no id if the teams or the referee come from other columns. The id consists of division,
     date and teams, not of the time, which is often corrected.
     """
 

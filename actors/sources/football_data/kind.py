@@ -68,7 +68,7 @@ class Sheet(Struct, frozen=True):
 
 
 _FIRST_NAMES: Final = frozenset({"Div", "Country"})
-# With more unreadable rows than this, and more than readable ones, the header is torn.
+# With more unreadable rows than this number, and than readable rows, the header is torn.
 MAX_TORN: Final = 2
 EXCHANGES: Final = frozenset({"BFE"})  # from the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
@@ -180,7 +180,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
 def _results(sheet: Sheet, sides: Sequence[int]) -> Sliced[tuple[list[Match], list[Removal]]]:
     """Read the 1X2 prices in these columns, in slices.
 
-    Three blank prices mean that the match is not offered; an earlier row of it is then a duplicate.
+    Three blank prices mean that the match is not offered; an earlier row of the match is then a duplicate.
     """
     at_home, at_draw, at_away = sides
     matches: list[Match] = []
@@ -285,7 +285,7 @@ KIND = PolledKind(
     plan=every(targets),
     decode=decode,
     extract=extract,
-    prices=Prices.COLLECTED,  # by its publisher; a 304 may confirm the same file days later
+    prices=Prices.COLLECTED,  # collected by its publisher; a 304 may confirm the same file days later
     parts=parts,
     offer_of=lambda key, _options: OF_EXCHANGE if key in EXCHANGES else Offer(),
 )

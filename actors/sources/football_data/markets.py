@@ -59,7 +59,7 @@ class Found(Struct, frozen=True):
 
 
 class Others(Struct):
-    """A bookmaker's other markets: matches, removals, and counts of passed-over ones by reason."""
+    """A bookmaker's other markets: matches, removals, and counts of passed-over markets by reason."""
 
     matches: list[Match]
     removals: list[Removal]
@@ -67,7 +67,7 @@ class Others(Struct):
     notes: list[str]
 
     def add(self, columns: Columns, fixture: FixtureRow, row: Row, source_time: float | None) -> None:
-        """Add a market of a row, if the row has a price of it."""
+        """Add a market of a row, if the row has a price of the market."""
         first, second = _prices(columns, row)
         if first is second is None or (market := self._market(columns, fixture, row)) is None:
             return
@@ -90,7 +90,7 @@ class Others(Struct):
         self.matches.append(match.of_market(market, (first, second)))
 
     def refuse(self, columns: Columns, fixture: FixtureRow | Removal, row: Row, reason: str) -> None:
-        """Add the removal of a market of a rejected row, if the row has a price of it."""
+        """Add the removal of a market of a rejected row, if the row has a price of the market."""
         if any(price is not None for price in _prices(columns, row)):
             market = self._market(columns, fixture, row)
             if market is not None:

@@ -1,14 +1,14 @@
 """Finds the complete rows of a file: as wide as its header, or as Excel writes them. Pure.
 
-Excel writes 16 lines at a time, the first of all being the header, and drops from all 16 the blank cells
-behind the last column that any of them fills:
+Excel writes 16 lines at a time, the very first line is the header, and drops from all 16 lines the blank
+cells behind the last column that any of these lines fills:
 
     Div,...,B365A,PSH,PSD,PSA        line 1: as wide as the lines up to 16
     E0,...,3.60,,,                   line 16
     E1,...,3.50                      lines 17 to 32: no price behind B365A
 
 A single short row may also have been cut, or have lost a cell further left, so that later cells moved. The
-other lines of its 16 decide.
+other lines of the same 16 decide.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NO_WIDTH: Final = 0  # the width of a block without certainly complete rows
 def with_widths(header: Row, rows: Iterator[Row], *, is_ended: bool) -> Iterator[tuple[Row, int]]:
     """Yield each row, and its number of cells; complete rows are filled up to the header's width.
 
-    A header may end in blank cells, which name no column and which rows may lack. Excel ends each line, so
-    without `is_ended` the last line may be cut. Raises: PayloadError like `width_of`.
+    A header may end in blank cells, which name no column, and rows may lack these cells. Excel ends each
+    line, so without `is_ended` the last line may be cut. Raises: PayloadError like `width_of`.
     """
     width = above = width_of(header)
     first = [*islice(rows, BLOCK_LINES - 1)]

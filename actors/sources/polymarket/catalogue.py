@@ -29,7 +29,7 @@ class Sports(Struct, frozen=True):
 
 
 class MarketsPage(Struct, frozen=True):
-    """The markets of a page, and the cursor of the next page; "" if it is the last."""
+    """The markets of a page, and the cursor of the next page; "" if this page is the last."""
 
     markets: tuple[Market, ...]
     cursor: str
@@ -37,7 +37,7 @@ class MarketsPage(Struct, frozen=True):
 
 
 def read_sports(body: bytes) -> Sports:
-    """Read the list of leagues. Raises: PayloadError if it is not one, or lacks football."""
+    """Read the list of leagues. Raises: PayloadError if it is no such list, or lacks football."""
     rows, unread = read_each(SPORT, elements(body, "leagues"))
     shared = Counter(tag for row in rows for tag in set(_tags(row)))
     football = {row.sport: row for row in rows if FOOTBALL in _tags(row) and _KEY(row.sport)}
@@ -56,7 +56,7 @@ def read_sports(body: bytes) -> Sports:
 
 
 def read_markets(body: bytes) -> MarketsPage:
-    """Read a page of markets; unreadable ones are left out. Raises: PayloadError if it is not one."""
+    """Read a page of markets; unreadable markets are left out. Raises: PayloadError if it is no page."""
     raws, cursor = page(body)
     markets, unread = read_each(MARKET, raws)
     return MarketsPage(markets, cursor, unread)

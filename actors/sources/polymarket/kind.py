@@ -16,7 +16,7 @@ TERMS = "For your own use and display: do not resell these prices or pass them o
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is the only valid one."""
+    """Raise ValueError unless `key` is the only valid key."""
     if key != KEY:
         raise ValueError(f"key was {key!r}, must be {KEY!r}")
 

@@ -1,7 +1,7 @@
 r"""Reads totals, handicaps and "both teams score" of a league's matches from its other markets. Pure.
 
-These markets are questions of another event ("Home Town vs. Away United - More Markets"), which names its
-match. A real one (cut):
+These markets are questions of another event ("Home Town vs. Away United - More Markets"), which has the id
+of its match. A real market (cut):
 
     {"conditionId": "0x0b", "sportsMarketType": "spreads", "groupItemTitle": "Home Town (-1.5)",
      "slug": "xx-home-away-2026-06-29-spread-home-1pt5", "line": -1.5, "negRisk": false,
@@ -101,7 +101,7 @@ def read_lines(markets: Iterable[Market], row: MarketType, league: League) -> Li
 def completed(match: ListedMatch, main: Listed) -> Listed:
     """Return the questions of the match with the result `main`, or why none of them is usable.
 
-    One question that does not fit its match, or two with one line, make all of them doubtful.
+    One question that does not fit its match, or two questions with one line, make all questions doubtful.
     """
     kind = match.id.rpartition(" ")[2]
     if isinstance(main, Removal):
@@ -145,7 +145,7 @@ def _question(market: Market, row: MarketType) -> Question | None:
 
 
 def _asked(market: Market, row: MarketType) -> Line | None:
-    """Return the line of a market (of a handicap, its first team's); None if we do not read it."""
+    """Return the line of a market (for a handicap that of its first team); None if we do not read it."""
     line = market.line
     if isinstance(line, bool) or not isinstance(line, int | float | None):
         return None
@@ -193,7 +193,7 @@ def _fitted(question: Question, main: ListedMatch) -> Question | None:
 
 
 def _parent(event: Event) -> str:
-    """Return the id of an event's match, which may be the event; "" if only its slug tells."""
+    """Return the id of an event's match, which may be the event; "" if only its slug names the match."""
     parent = event.parent_event_id
     text = str(parent) if isinstance(parent, int | str) and not isinstance(parent, bool) else ""
     return text if _DIGITS(text) else ""

@@ -1,6 +1,7 @@
 """Reads a league's matches from its markets: three questions of one event are home, draw, away. Pure.
 
-The name of a market tells its role, not its position; other marks of the role must agree with the name.
+The name of a market shows its role, its position does not; other marks of the role must agree with the
+name.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ BETWEEN = " vs. "
 DRAW = "Draw ("
 ROLES = ("home", "draw", "away")
 THRESHOLDS = ("0", "1", "2")
-PLAYED = frozenset({"", "NS", "1H", "HT", "2H"})  # the 90 minutes that bets are on, and before
+PLAYED = frozenset({"", "NS", "1H", "HT", "2H"})  # the 90 minutes that bets are on, and the time before
 FINISHED, CLOSED = "finished", "closed"
 UNKNOWN_FEE = 1.0  # the highest rate, so that no surebet depends on an unknown fee
 PAGES = "https://polymarket.com/event/"
@@ -48,8 +49,8 @@ class ListedMatch(Struct, frozen=True, omit_defaults=True):
     """A match whose order books may be requested; `tokens` and `conditions` are home, draw and away.
 
     `start` is in Unix seconds. `fee` is the rate of the taker's fee, `UNKNOWN_FEE` if unknown. For other
-    markets it has `questions` instead of tokens, and the id is the match's with the kind of market; before
-    the match is found, by `parent` and `slug`, the id is that of the markets' own event.
+    markets it has `questions` instead of tokens, and the id is the id of the match with the kind of market;
+    before the match is found, by `parent` and `slug`, the id is that of the markets' own event.
     """
 
     id: SourceMatchId
@@ -126,7 +127,7 @@ def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Liste
 
 
 def closed(markets: Iterable[Market]) -> str | None:
-    """Return why the state of any of its markets forbids to show a match; None if none does."""
+    """Return why the state of any of its markets forbids to show a match; None if all states allow it."""
     if any(market.closed is not False or _is_over(market.events[0]) for market in markets):
         return FINISHED
     is_open = all(
@@ -198,7 +199,7 @@ def start_of(event: Event, market: Market) -> int | None:
 
 
 def _yes(market: Market) -> str:
-    """Return the token of "Yes", which has the same place in both lists; "" if uncertain."""
+    """Return the token of "Yes", which has the same place in both lists; "" if it is uncertain."""
     outcomes, tokens = texts(market.outcomes), texts(market.clob_token_ids)
     if (
         sorted(outcomes) != ["No", "Yes"]

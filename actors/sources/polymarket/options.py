@@ -27,8 +27,9 @@ PAGE = 100  # markets a page; requests for more returned only 100
 class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
     """Options of Polymarket.
 
-    `leagues` are Polymarket's keys of leagues, or "football" for all. `min_stake` (USD) is the least amount
-    that must be on offer for each outcome. With `after_fees` the taker's fee is deducted from the prices.
+    `leagues` are Polymarket's keys of leagues, or "football" for all leagues. `min_stake` (USD) is the
+    least amount that must be on offer for each outcome. With `after_fees` the taker's fee is deducted from
+    the prices.
     """
 
     url: Annotated[str, Meta(description="The address of its matches.")] = (
@@ -62,7 +63,7 @@ def sports_target(options: PolymarketOptions) -> Target:
 def markets_target(
     options: PolymarketOptions, scope: Scope, tag: str, market_type: str, cursor: str
 ) -> Target:
-    """Return the request for a page of a league's open markets of a type; the first has no cursor."""
+    """Return the request for a page of a league's open markets of a type; the first page has no cursor."""
     query = {"tag_id": tag, "sports_market_types": market_type, "closed": "false", "limit": str(PAGE)}
     if cursor:
         query["after_cursor"] = cursor

@@ -56,8 +56,8 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         super().__init__(options)
         self._venue = options
         self._leagues: dict[Scope, League] = {}  # by the scopes of `listings`
-        self._types: dict[Scope, MarketType] = {}  # of the listings of other markets than results
-        self._ids: dict[Scope, Mapping[str, SourceMatchId]] = {}  # of the listings of results, by slug
+        self._types: dict[Scope, MarketType] = {}  # by the scopes of lists of markets other than results
+        self._ids: dict[Scope, Mapping[str, SourceMatchId]] = {}  # ids by slug, for lists of results
         if unknown := [kind for kind in options.kinds if kind not in KINDS]:
             raise ValueError(f"markets was {unknown[0]}, must be among {', '.join(KINDS)}")
         self._cannot_ask: set[str] = set()
@@ -130,7 +130,7 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         return True
 
     def facts(self) -> Mapping[str, object]:
-        """Return the requested leagues, and those that cannot be requested."""
+        """Return the requested leagues, and the leagues that cannot be requested."""
         if not self._leagues:
             return {}
         leagues = sorted({league.key for league in self._leagues.values()})

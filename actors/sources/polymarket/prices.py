@@ -106,7 +106,7 @@ def _odds(
 def _match(
     listed: ListedMatch, tokens: Iterable[str], books: Books, min_stake: float, fee_rate: float
 ) -> Match:
-    """Return a match without prices; its time is that of the newest of these books."""
+    """Return a match without prices; its time is the time of the newest of these books."""
     found = (books.by_token.get(token) for token in tokens)
     times = [time for book in found if book is not None and (time := _time(book)) is not None]
     return Match(
@@ -121,9 +121,9 @@ def _match(
 
 
 def best_ask(asks: Iterable[Level], min_stake: float) -> float:
-    """Return the price at which `min_stake` USD are on offer; 0 if too little is, or a level is broken.
+    """Return the price at which `min_stake` USD are on offer; 0 without such offers or for a broken level.
 
-    The cheapest offers are added up to `min_stake`; the price is the worst of them.
+    The cheapest offers are added up to `min_stake`; the price is the worst price of these offers.
     """
     levels = sorted((_number(level.price), _number(level.size)) for level in asks)
     if any(not (0 < price < 1) or size <= 0 for price, size in levels):

@@ -76,7 +76,7 @@ class FeeSchedule(Struct, frozen=True):
 
 
 class Market(Struct, frozen=True, rename="camel"):
-    """A question with two answers: yes and no, or those of its type; some types have `line` and `slug`."""
+    """A question with two answers: yes and no, or its type's answers; some types have `line` and `slug`."""
 
     condition_id: str
     events: tuple[Event, ...]
@@ -137,7 +137,7 @@ def elements(body: bytes, what: str) -> list[msgspec.Raw]:
 
 
 def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
-    """Return the markets of a page, undecoded, and the cursor of the next; "" if it is the last.
+    """Return the markets of a page, undecoded, and the cursor of the next page; "" if it is the last.
 
     Raises: PayloadError if it is not a page.
     """

@@ -130,7 +130,7 @@ class KnownList:
             self.is_whole = False
 
     def take_change(self) -> ListChange | None:
-        """Return the change since the last call, None without one."""
+        """Return the change since the last call, None without a change."""
         if self._is_withdrawn:
             self._forget_changes()
             about = (self._scope, ListId(""), Extract(()), self.confirmed_mono)

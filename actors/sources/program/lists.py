@@ -137,7 +137,7 @@ class Lists:
         return tuple(self._open)
 
     def _as_of(self, message: CompleteList | Begin | Alive, now: Instant) -> float | None:
-        """Return a list's own time (Unix seconds), if any. Raises: PayloadError for an invalid one."""
+        """Return a list's own time (Unix seconds), if any. Raises: PayloadError for an invalid time."""
         as_of = read_as_of(message)
         if as_of is not None and as_of > now.wall + MAX_AHEAD_S:
             raise broken(message, f"has an as_of that is {as_of - now.wall:.0f} s ahead of our clock")

@@ -1,4 +1,4 @@
-"""Reads the markets other than 1X2 in a program's match, each checked by itself. Pure.
+"""Reads the markets other than 1X2 in a program's match; each market is checked by itself. Pure.
 
 {"over_under:2.5":{"over":1.9,"under":"1.95"},"asian_handicap:-0.75":{"home":2.02,"away":1.88},
 "btts":{"yes":1.8,"no":2.0},"double_chance":{"1X":1.3,"12":1.25,"X2":1.75}}
@@ -131,7 +131,7 @@ def _rejected(event: Match, market: Market, reason: Reason, why: str) -> Rejecte
 
 
 def explained(match: Match, bounds: Bounds, reason: Reason) -> str:
-    """Return in words the rejected value of a match, and the allowed ones."""
+    """Return in words the rejected value of a match, and the allowed values."""
     match reason:
         case Reason.BOOK_SUM:
             one_x_two = bounds.book_sum_min, bounds.book_sum_max

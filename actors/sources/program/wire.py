@@ -42,7 +42,7 @@ class Line(Struct, frozen=True, tag_field="type", rename={"scope": "list"}):
 
 
 class CompleteList(Line, frozen=True, tag="list"):
-    """A complete list: what is absent is withdrawn.
+    """A complete list: a match that is not in it is withdrawn.
 
     It was on offer at `as_of`, by default now. If `collected`, its prices may be older than `as_of`.
     """
@@ -54,7 +54,7 @@ class CompleteList(Line, frozen=True, tag="list"):
 
 
 class Begin(Line, frozen=True, tag="begin"):
-    """The first line of a complete list in several lines, which replaces one that has not ended.
+    """The first line of a complete list in several lines, which replaces a begun list that has not ended.
 
     `as_of` and `collected` have the same meaning as in a complete list.
     """
@@ -88,7 +88,7 @@ class Remove(Line, frozen=True, tag="remove"):
 
 
 class Alive(Line, frozen=True, tag="alive"):
-    """The present list is still on offer, or was at `as_of`."""
+    """The present list is still on offer, or was on offer at `as_of`."""
 
     as_of: Time | None = None
 
@@ -157,7 +157,7 @@ _NO_PRICE = 'each of one, draw and two in odds must be a number, or a text like 
 
 
 def read_line(line: bytes) -> AnyLine:
-    """Decode a line. Raises: PayloadError, with reason `unreadable` if it is not JSON, else `protocol`."""
+    """Decode a line. Raises: PayloadError, with reason `unreadable` if it is not JSON, or `protocol`."""
     try:
         read: AnyLine = _LINE.decode(line)
     except msgspec.ValidationError as error:
@@ -181,7 +181,7 @@ def broken(line: AnyLine, why: str) -> PayloadError:
 
 
 def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) -> Said:
-    """Return a match, checked by the board's rules; `as_of` is its time if it has no `updated`."""
+    """Return a match, checked by the board's rules; `as_of` is the time of a match without `updated`."""
     first: Match | Rejected | None = None
     try:
         item: Event = _ITEM.decode(content)

@@ -24,7 +24,7 @@ from actors.markets.odds import Odds, book_sum
 from actors.sources.simulated.goals import Outlook, Scores, lines_of, odds_of, scores_of
 from actors.sources.simulated.world import SimulatedMatch, Triple
 
-MAX_LAG_MS = 15_100  # including the step in which it ends
+MAX_LAG_MS = 15_100  # including the step in which the lag ends
 PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds ...
 _SLICE_OF_ALL = 4  # ... and with all markets some 0.1 ms
 
@@ -124,7 +124,7 @@ class Bookmaker:
 
     `kinds` are its kinds of market.
 
-    Raises: ValueError, with the key and the allowed ones, for a key of another form.
+    Raises: ValueError, with the key and the allowed keys, for a key of another form.
     """
 
     def __init__(
@@ -287,7 +287,7 @@ class Bookmaker:
         return tuple([match.of_market(market, odds) for market, odds in offered if odds])
 
     def _odds(self, market: Market, scores: Scores) -> Odds:
-        """Return the prices of a market; none if it is nearly decided, or returns its stakes."""
+        """Return the prices of a market; none if it is nearly decided, or may return all stakes."""
         odds = tuple(map(self._shown, odds_of(market, scores)))
         is_open = min(odds) >= _LEAST_ODDS and book_sum(odds) <= _MOST_SUM * FORMS[market.kind].winners
         return odds if is_open else ()

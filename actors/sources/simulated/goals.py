@@ -105,7 +105,7 @@ def odds_of(market: Market, scores: Scores) -> Odds:
 
 
 def lines_of(kind: Kind, main: int, spacing: int, *, halves: bool) -> Iterator[Market]:
-    """Yield three lines of a kind around a main one, in quarters; with `halves` only at half goals."""
+    """Yield three lines of a kind around a main line, in quarters; with `halves` only at half goals."""
     least, most = FORMS[kind].lines or (0, 0)
     middle = main // QUARTERS * QUARTERS + QUARTERS // 2 if halves else main
     for line in (middle - spacing, middle, middle + spacing):

@@ -1,4 +1,4 @@
-"""The source kind `simulated`: football odds that are no offers, computed from a seed.
+"""The source kind `simulated`: football odds that nobody offers, computed from a seed.
 
 It must not read a clock, sleep, or draw from a shared random generator: its content depends only on the
 options and the time, not on its start (except that it is never away in its first five minutes).
@@ -69,7 +69,7 @@ class SimulatedMachine:
     """A simulated source stepped by the clock, with one bookmaker for each of `keys`, checked before.
 
     A match is removed as `suspended` for 40 s after a goal and while it is nearly decided, and as
-    `finished` 115 minutes after its kick-off, when another takes its place. The work of a call is
+    `finished` 115 minutes after its kick-off, when another match takes its place. The work of a call is
     proportional to the due updates, or to the number of matches if more than `MAX_UPDATES` are due.
     """
 

@@ -35,7 +35,7 @@ LEAGUES = (
 """The hour (UTC) around which leagues kick off, the style of their teams' names, and their formal names.
 
 Other spellings leave out a country before " - ". A country before ": " stays, because leagues of several
-countries have the name, and invented teams do not tell the country.
+countries have the same name, and invented teams do not show the country.
 """
 
 CLUBS = {

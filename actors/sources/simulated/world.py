@@ -43,7 +43,7 @@ _JITTER = 0.01
 
 
 class Team(Struct, frozen=True, gc=False):
-    """A team; `strength` is the log of the factor for its own goals, and the divisor of the other's."""
+    """A team; `strength` is the log of the factor for its own goals, and the divisor of the opponent's."""
 
     number: int
     name: str
@@ -51,7 +51,7 @@ class Team(Struct, frozen=True, gc=False):
 
 
 class Slot(Struct, frozen=True, eq=False, gc=False):
-    """A place in the list, with its own teams; the next match is listed when the last one ends."""
+    """A place in the list, with its own teams; its next match is listed when the last match ends."""
 
     number: int
     league: str
@@ -219,7 +219,7 @@ def _goal_times(draw: Random, kickoff: int, rate: float) -> Iterator[int]:
 
 
 def _slots(draw: Random) -> Iterator[Slot]:
-    """Yield slots without end, in each round one of every league."""
+    """Yield slots without end, in each round one slot of every league."""
     clubs = {style: cycle(club_names(style, draw)) for style in CLUBS}
     team_numbers, slot_numbers = count(), count()
     for division in count(1):

@@ -127,7 +127,7 @@ class _Guess:
         return [*range(1, len(rows[0]) + 1 if rows else 1)], rows
 
     def _roles(self) -> None:
-        """Guess the role of each column by its name, or without names by its values."""
+        """Guess the role of each column by its name, or by its values if there are no names."""
         plain = {name: re.sub("[^a-z0-9]", "", anyascii(str(name)).lower()) for name in self.values}
         self.moments: list[Column] = [name for name in plain if plain[name] in _ROLES["when"].split()]
         found = {
@@ -199,7 +199,7 @@ class _Guess:
             yield from (f"# {role} = {_quoted(column)}" for role, column in columns.items())
 
     def _groups(self) -> dict[tuple[Column, ...], list[str]]:
-        """Return triples of price columns with their keys; similar ones share a name with {key}."""
+        """Return triples of price columns with their keys; similar columns share a name with {key}."""
         groups: dict[tuple[Column, ...], list[str]] = {}
         priced = [name for name, values in self.values.items() if values and all(map(_is_price, values))]
         if 1 in self.values:

@@ -6,7 +6,7 @@ A row (German, with a decimal comma, and the prices of two bookmakers):
     05.12.2026;15:30;Bundesliga;Köln;Mainz 05;2,10;3,40;3,60;2,05;3,50;3,70
 
 Other markets are in further columns (`markets`). An unreadable line or market is lost without affecting
-others; the notes of the extract say why.
+other lines or markets; the notes of the extract say why.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from actors.sources.table.options import KEY, Column, TableOptions, check, check
 from actors.sources.table.starts import moment_of, start_of
 from actors.sources.table.text import TWICE, Columns, Line, lines_of
 
-MAX_TORN: Final = 2  # with more unreadable lines than this, and than readable ones, all is refused
+MAX_TORN: Final = 2  # with more unreadable lines than this, and than readable lines, all is refused
 MAX_AHEAD_S: Final = 60.0  # how far the time of a price may be after the answer
 WITHDRAWN: Final = "withdrawn"
 

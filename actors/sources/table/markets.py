@@ -59,7 +59,7 @@ class Found:
             self.notes += islice(texts, room)
 
     def odds(self, written: Iterable[str]) -> list[float]:
-        """Return prices; 0.0 for an invalid one."""
+        """Return prices; 0.0 for an invalid price."""
         return [
             price(text, self._options.odds_format, comma=self._options.decimal_comma) for text in written
         ]
@@ -69,7 +69,7 @@ class Found:
     ) -> bool:
         """Add the other markets of line `number`; return whether it has any of their prices.
 
-        A bad market is left out alone; if two columns give one market, both are rejected.
+        Only the bad market is left out; if two columns give one market, neither column counts.
         """
         seen, has_any = set[SourceMatchId](), False
         for place in places:
@@ -130,7 +130,7 @@ def faults_of_markets(options: TableOptions) -> Iterator[str]:
 
 
 def notes_of(number: int, written: Mapping[str, str], options: TableOptions) -> Iterator[str]:
-    """Yield notes on a line's prices: invalid ones, and ones that fit two formats."""
+    """Yield notes on a line's prices: invalid prices, and prices that fit two formats."""
     if not any(map(str.strip, written.values())):
         return
     for column, cell in written.items():

@@ -30,7 +30,7 @@ class JsonNumber(str):
 
 
 def price(cell: str, odds_format: str, *, comma: bool) -> float:
-    """Return a decimal price; 0.0, which is never accepted, for a cell in another format."""
+    """Return a decimal price; a cell in another format gives 0.0, which is never accepted."""
     return _price(cell.strip(), odds_format, comma and not isinstance(cell, JsonNumber))
 
 

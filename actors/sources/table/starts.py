@@ -25,7 +25,7 @@ _UNIX = re.compile(r"[1-9][0-9]{0,15}(?:\.[0-9]{1,9})?").fullmatch
 
 
 class Start(Struct, frozen=True):
-    """The day of a match in its zone, and its start (Unix seconds), or else the end of the day."""
+    """The day of a match in its zone, and its start (Unix seconds); without a time, the end of the day."""
 
     day: date
     start_time: float | None
@@ -33,7 +33,7 @@ class Start(Struct, frozen=True):
 
 
 def start_of(first: str, clock: str, options: TableOptions) -> Start:
-    """Read a start from a cell, or from a date and a time; without a time only the day is known.
+    """Read a start from a cell, or from a date and a time; if there is no time, only the day is known.
 
     Raises: ValueError with the cell and the allowed formats.
     """

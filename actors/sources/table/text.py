@@ -80,7 +80,7 @@ def _numbered(body: bytes, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def _fault(text: str) -> str:
-    """Return why a line must not be split; a line without an end may be cut within a price."""
+    """Return why a line must not be split; a line without a line end may be cut within a price."""
     if len(text) > MAX_LINE_CHARS:
         return f"has {len(text)} characters, at most {MAX_LINE_CHARS} are read"
     if _NO_TEXT(text):
@@ -163,7 +163,7 @@ _NUMBERS: Final[dict[str, Any]] = {
 
 
 def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, str]:
-    """Return the texts and numbers of an object by key, `a.b` for nested ones; lists are not read."""
+    """Return the texts and numbers of an object by key, `a.b` for nested objects; lists are not read."""
     if not isinstance(value, dict):
         raise ValueError("it must be {...}")  # noqa: TRY004 - like every other fault of a line
     flat: dict[str, str] = {}

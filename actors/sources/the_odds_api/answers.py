@@ -52,7 +52,7 @@ OUTCOMES = 3
 
 
 class Asked(Struct, frozen=True):
-    """The requested markets: whether 1X2, and the keys of others."""
+    """The requested markets: whether 1X2 is one of them, and the keys of other markets."""
 
     result: bool
     others: frozenset[str]
@@ -200,7 +200,7 @@ def read_odds(
 
 
 def read_sports(body: bytes) -> Sports:
-    """Read the list of sports. Raises: PayloadError if it is not one, or lacks football."""
+    """Read the list of sports. Raises: PayloadError if it is no such list, or lacks football."""
     sports = [part(_sport, raw) for raw in _elements(body)]
     keys = tuple(
         sport.key

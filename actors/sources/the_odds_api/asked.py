@@ -1,6 +1,6 @@
 """Chooses the markets of a call, and drops markets that the API refuses. Pure.
 
-One unknown market fails the whole call (422, INVALID_MARKET). The message names the refused ones:
+One unknown market fails the whole call (422, INVALID_MARKET). The message names the refused markets:
 
     Markets not supported by this endpoint: totals_h1, totals_h2
 

@@ -25,7 +25,7 @@ SAME_CLOCK_S = 1.0  # with a larger drift from the monotonic clock, the wall clo
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
-START_SHARE = 0.25  # the least share of a day's credits for a new process, however late in the day
+START_SHARE = 0.25  # the least share of a day's credits for a new process, even late in the day
 MAX_BOOST = 2.0  # the limit of faster or slower calls, to balance other spending
 
 SPAN_S = 900.0  # credits of this many seconds are handed over as one number
@@ -122,7 +122,7 @@ class Spending(Struct, frozen=True, array_like=True):
 class Ledger:
     """The credits spent on the present UTC day.
 
-    Credits are kept by the monotonic clock; the wall clock decides each time which of them were spent
+    Credits are kept by the monotonic clock; the wall clock decides each time which credits were spent
     today. For a day after the wall clock was set, both the new and the old time must allow a call, so that
     no day is overdrawn.
     """
@@ -149,7 +149,7 @@ class Ledger:
         return max((day.left_s for day in self._days if self.per_day - day.spent < needed), default=0.0)
 
     def spend(self, amount: float, now: Instant, of: float | None = None) -> None:
-        """Count spent credits; negative ones are a refund. `of` is the time of spending (monotonic)."""
+        """Count spent credits; negative credits are a refund. `of` is the time of spending (monotonic)."""
         at = now.mono if of is None else of
         minute = int(at // MINUTE_S)
         if minute in self._spent or of is None:
@@ -159,7 +159,7 @@ class Ledger:
         self._look(now)
 
     def carried(self, reserved: float, now: Instant) -> Spending:
-        """Return the counted credits, plus `reserved` ones that may be spent soon, as spent now."""
+        """Return the counted credits, plus `reserved` credits that may be spent soon, as spent now."""
         self._look(now)
         spans: dict[int, tuple[float, float]] = {}
         for last, spent in (*self._spent.values(), (now.mono, reserved)):
@@ -169,7 +169,7 @@ class Ledger:
         return Spending(age_s, tuple([(now.mono - last, spent) for last, spent in spans.values() if spent]))
 
     def resume(self, spending: Spending | None, now: Instant) -> None:
-        """Continue another ledger's counts; None means that they are lost: this day counts as spent."""
+        """Continue another ledger's counts; if they are lost (None), this day's credits count as spent."""
         found = Spending(0.0, ((0.0, self.per_day),)) if spending is None else spending
         self._start_mono = now.mono - found.age_s
         self._spent.clear()

@@ -76,7 +76,7 @@ _KNOWN = """
     unibet_nl unibet_se unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
 """
 
-# From the API's list of bookmakers, without Betfair's.
+# From the API's list of bookmakers, without Betfair's own entries.
 _EXCHANGES = frozenset({"betopenly", "matchbook", "novig", "prophetx", "smarkets"})
 _PREDICTION_MARKETS = frozenset({"kalshi", "polymarket"})
 

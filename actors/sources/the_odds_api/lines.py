@@ -1,6 +1,6 @@
 """The lines of a market of The Odds API: totals of goals, and handicaps of either team. Pure.
 
-A real market (cut), and one of totals:
+A real market of handicaps (cut), and a market of totals:
 
     {"key": "spreads", "outcomes": [{"name": "Away United", "price": 1.95, "point": 0.25},
                                     {"name": "Home Town", "price": 1.89, "point": -0.25}]}
@@ -8,8 +8,9 @@ A real market (cut), and one of totals:
                                    {"name": "Under", "price": 1.94, "point": 2.5}]}
 
 The point of a handicap is the number of goals added to the named team: for the home team it is our line,
-for the away team its opposite. Outcomes come in any order, and a list may have several lines. An outcome
-with a `description` (a team, a player) belongs to another bet. Format: the API's documentation of v4.
+for the away team the opposite line. Outcomes come in any order, and a list may have several lines. An
+outcome with a `description` (a team, a player) belongs to another bet. Format: the API's documentation of
+v4.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _OVER_UNDER: Final = ("Over", "Under")
 class Line(Struct, frozen=True):
     """A line with its odds in the order of the outcomes, or the reason of its rejection.
 
-    The market is None if it is unknown.
+    The market is None if the line is unknown.
     """
 
     market: Market | None

@@ -28,9 +28,9 @@ SPORTS_SCOPE = Scope("sports")
 class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of The Odds API.
 
-    `sports` are keys of its football leagues, or "football" for all in season. Without `credits_per_day`
-    every sport is requested each `poll_interval_s`; with it this is the shortest interval. All configured
-    bookmakers must belong to `regions`, if any are set.
+    `sports` are keys of its football leagues, or "football" for all leagues in season. Without
+    `credits_per_day` every sport is requested each `poll_interval_s`; with a daily limit this is the
+    shortest interval. All configured bookmakers must belong to `regions`, if any are set.
     """
 
     api_key: Annotated[Secret, Meta(description='The key, from the environment: "${THE_ODDS_API_KEY}".')]

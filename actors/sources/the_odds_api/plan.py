@@ -92,7 +92,7 @@ class TheOddsApiPlan(Plan):
         return max(self._calendar.interval_s(windows, now.wall, boost), self._api.poll_interval_s)
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds to midnight (UTC) if the day's credits are spent, else to the next call."""
+        """Return the seconds to midnight (UTC) if the day's credits are spent, or to the next call."""
         spacing_s = self._last_asked_mono + CALL_SPACING_S - now.mono
         if self._ledger is None or target.is_catalogue:
             return spacing_s
@@ -146,7 +146,7 @@ class TheOddsApiPlan(Plan):
                 self._plan_calendar()
 
     def asks_otherwise(self, target: Target) -> bool:
-        """Return whether the API refused a market, so that the next call asks for others."""
+        """Return whether the API refused a market, so that the next call asks for other markets."""
         return target.scope in self._otherwise
 
     def take_refusals(self) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ class TheOddsApiPlan(Plan):
             raise ValueError(f"stale_after_s was {stale_s:g}, must be at least {ceil(needed_s)}: {why}")
 
     def _equal_share_s(self) -> float:
-        """Return the interval if all sports have the same."""
+        """Return the interval if all sports have the same interval."""
         if self._api.credits_per_day is None:
             return self._api.poll_interval_s
         fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
@@ -283,7 +283,7 @@ class TheOddsApiPlan(Plan):
         self._targets = (sports_target(self._api), *odds) if is_open else odds
 
     def _on_refused(self, target: Target, error: SourceError) -> None:
-        """Ask for other markets after a refusal, which may answer an older call than the last."""
+        """Ask for other markets after a refusal, which may answer a call before the last call."""
         asked = self._markets_of.get(target.scope, ())
         if refused := self._markets.refused(asked, str(error)):
             self._refusals.append(f"not asked for any more: {', '.join(refused)}: {error}")

@@ -26,7 +26,7 @@ from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
 from actors.source_api.json_parts import part
 
-Url: TypeAlias = str | UnsetType | None  # requested by `links`; null if the bookmaker has none
+Url: TypeAlias = str | UnsetType | None  # requested by `links`; null if the bookmaker has no address
 
 MAX_POINT = 1000.0  # far above any line
 MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
@@ -188,7 +188,7 @@ def _bookmaker_markets(table: dict[str, Any]) -> BookmakerMarkets:
     found = table.get("markets")
     lost = len(found) - len(markets) if isinstance(found, list) else 0
     if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
-        markets.append(OddMarket(OURS, ()))  # it may be the missing market
+        markets.append(OddMarket(OURS, ()))  # this part may be the missing market
     return BookmakerMarkets(
         table["key"],
         (*markets, *[OddMarket(LOST, ())] * lost),

@@ -52,7 +52,7 @@ Markets = Annotated[
     Field(description="As for one market; over_under:main; up to ten with commas; main: all main ones"),
 ]
 MAX_GAPS = 20
-"""Gaps of the archive in an answer, the newest."""
+"""The most gaps of the archive in an answer; the newest are kept."""
 _Tool: TypeAlias = Callable[..., Awaitable[str]]
 Time = Annotated[str | None, Field(description="Unix seconds, or RFC 3339 such as 2026-12-05T15:00:00Z")]
 

@@ -15,7 +15,7 @@ from actors.core.clock import SystemClock
 
 TIMEOUT_S = 60.0
 MAX_REASON = 1_000
-"""Characters of a reason."""
+"""The most characters of a reason."""
 
 
 class Told(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Service:
 
 
 def _sentence(answer: httpx2.Response, body: object) -> str:
-    """Return what a problem document (RFC 9457) says, and when to ask again."""
+    """Return the reason in a problem document (RFC 9457), and when to ask again."""
     detail = str(body.get("detail", "") if isinstance(body, dict) else "")[:MAX_REASON]
     wait = answer.headers.get("retry-after")
     later = "" if wait is None else f" Ask again in {wait} seconds."

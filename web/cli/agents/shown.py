@@ -105,11 +105,11 @@ def _best(best: Mapping[str, Any] | None, updated: Mapping[str, float], at: floa
 
 
 def price_records(of: Mapping[str, Any], ages: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield the price of each bookmaker in a market of a fixture; `ages` is the answer about these."""
+    """Yield the price of each bookmaker in a market of a fixture; `ages` is the answer about their ages."""
     at = ages["at"]
     for entry in of["entries"]:
         age = ages["entries"].get(entry["id"], {})
-        # Another price may have come between the two answers: its age is not that of this one.
+        # Another price may have come between the two answers: its age is not the age of this price.
         confirmed = age["confirmed_at"] if age.get("updated") == entry["updated"] else None
         more = ("home", "away", "superseded", "doubts")
         yield {
@@ -132,7 +132,7 @@ def surebet_records(fixture: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def value_record(value: Mapping[str, Any], at: float) -> Record:
-    """Return a value with the kind and the age of its price; `at` is cut to seconds, the age the most."""
+    """Return a value with kind and age of its price; `at` is in whole seconds, the age is rounded up."""
     found = {name: of for name, of in value.items() if name not in {"start_time", "confirmed"}}
     age_s = max(ceil(at + 1 - value["confirmed"]), 0)
     return {**found, "kick_off": utc(value["start_time"]), "kind": "live", "age_s": age_s}

@@ -1,4 +1,4 @@
-"""The arguments of `oddsboard get` and `oddsboard watch`; what runs them is imported only then."""
+"""The arguments of `oddsboard get` and `oddsboard watch`; their code is imported when they run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPTIONS = {
     "total": ("AMOUNT", "divide this total over the legs of each surebet"),
 }
 NAMES = {name: "from_" if name == "from" else name.replace("-", "_") for name in _OPTIONS}
-"""The options that choose, each with the name of its value."""
+"""The options that choose entries, each with the name of its value."""
 
 
 def add(command: Command) -> None:

@@ -24,7 +24,7 @@ from web.server.lifecycle import Exit
 
 POLICY = client.Policy(attempts=3)
 WIDE = 100_000
-"""Columns of an output that is no terminal."""
+"""The width in columns of an output that is no terminal."""
 SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] = {
     "odds": (client.odds, ("bookmaker", "at")),
     "fixtures": (client.fixtures, ("bookmaker", "market", "league", "from_", "to")),
@@ -32,11 +32,11 @@ SUBJECTS: Mapping[str, tuple[Callable[..., client.Call[Any]], tuple[str, ...]]] 
     "value": (client.value, ("bookmaker", "market", "league", "min_ev", "reference")),
     "closing": (client.closing, ("bookmaker", "market", "league", "from_", "to")),
 }
-"""What can be printed, and the options that choose from it."""
+"""The lists that can be printed, and the options that choose entries from each."""
 
 
 def run(given: argparse.Namespace) -> Exit:
-    """Print the list. Raises: ServiceUnreachableError, ConfigError for an option that it does not take."""
+    """Print the list. Raises: ServiceUnreachableError, ConfigError for an option of another list."""
     make, takes = SUBJECTS[given.subject]
     asked = {name: value for name in given.names.values() if (value := getattr(given, name)) is not None}
     if refused := [name for name, value in given.names.items() if value in asked and value not in takes]:
@@ -59,7 +59,7 @@ def talking(url: str) -> Iterator[None]:
 
 
 def notes(health: Health) -> Iterator[str]:
-    """Yield a line for each kind of price on the board that is no offer of now."""
+    """Yield a line for each kind of price on the board that is not an offer of now."""
     checks = health.checks.values()
     simulated = [clean(of.name) for of in checks if of.simulated]
     collected = [clean(of.name) for of in checks if of.prices == "collected"]
@@ -69,7 +69,7 @@ def notes(health: Health) -> Iterator[str]:
 
 
 def clean(text: str) -> str:
-    """Return a text of somebody else without characters that a terminal obeys."""
+    """Return a text from outside without characters that a terminal obeys."""
     return "".join(each if each.isprintable() else "?" for each in text)
 
 
@@ -94,7 +94,7 @@ def _print(form: str, call: client.Call[Any], service: client.Client) -> None:
 
 
 def pages(call: client.Call[Any], service: client.Client) -> Iterator[Any]:
-    """Yield the answer of a call, and its next pages."""
+    """Yield the answer of a call, and the answers with its next pages."""
     while True:
         answer = service.get(call)
         yield answer

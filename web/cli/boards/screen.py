@@ -1,4 +1,4 @@
-"""What `oddsboard watch` shows: a board as rows, with moves, and how current it is. Without I/O.
+"""The screen of `oddsboard watch`: a board as rows, with moves, and how current it is. Without I/O.
 
 Names are plain text whatever is in them. Nothing is said by colour alone.
 """
@@ -20,7 +20,7 @@ from web.client.board import BoardView
 from web.client.values import Entry, Fixture
 
 MOVED_S = 10.0
-"""So long a move is marked."""
+"""Seconds for which a move is marked."""
 UP, DOWN = ("▲", "green"), ("▼", "red")
 OUTCOMES = {"over_under": ("over", "under"), "asian_handicap": ("home", "away"), "btts": ("yes", "no")}
 HEAD_LINES = 6  # lines that are no rows
@@ -28,7 +28,7 @@ MAX_NAME = 40
 
 
 class Move(NamedTuple):
-    """A price of an entry that moved, to above or below what it was."""
+    """A price of an entry that moved, up or down from its former value."""
 
     is_up: bool
     at: float
@@ -54,7 +54,7 @@ class Screen:
         )
         self._moves: dict[tuple[str, str], Move] = {}
         self.notes: list[str] = []
-        """What must be known of the prices: which are no offers."""
+        """Texts that must be shown with the prices: which prices are no offers."""
 
     def take(self, event: Any, now: float) -> Iterator[str]:
         """Note an event; yield it as lines of plain text, for an output that is no screen."""
@@ -132,7 +132,7 @@ class Screen:
             yield [*named, Text(_short(entry.bookmaker)), *prices, _changed(entry.updated)]
 
     def _own(self, fixture: Fixture) -> list[Entry]:
-        """Return the entries of the bookmaker, or of all."""
+        """Return the entries of the bookmaker, or of all bookmakers."""
         wanted = self._bookmaker
         return [of for of in fixture.entries if wanted is None or of.id.partition("_")[0] == wanted]
 

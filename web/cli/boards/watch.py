@@ -28,7 +28,7 @@ SEVERAL = {"main", "any"}
 def run(given: argparse.Namespace) -> Exit:
     """Show prices until Ctrl+C.
 
-    Raises: ServiceUnreachableError if the service refuses what is asked; KeyboardInterrupt.
+    Raises: ServiceUnreachableError if the service refuses the request; KeyboardInterrupt.
     """
     market = given.market or "1x2"
     if "," in market or market in SEVERAL:
@@ -64,7 +64,7 @@ async def _watch(asked: client.ListCall[Any, Fixture], given: argparse.Namespace
 
 
 async def _note(screen: Screen, service: client.AsyncClient) -> None:
-    """Show which prices are no offers; if that cannot be asked now, it is asked after the next cut."""
+    """Show which prices are no offers; if the service does not answer, it is asked after the next cut."""
     with contextlib.suppress(client.OddsboardError):
         screen.notes = [*notes(await service.get(client.health()))]
 

@@ -50,7 +50,7 @@ class _Test:
         self._alert, self._receivers = alert, receivers
 
     async def run(self) -> None:
-        """Send to one receiver after the other, and print what each answered."""
+        """Send to one receiver after the other, and print the answer of each."""
         sender = Sender(SystemClock(), {"PATH": program_path()})
         for message in messages_of([self._alert], 0, self._alert.at):
             try:

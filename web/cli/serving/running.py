@@ -37,7 +37,7 @@ def opened(settings: Settings, clock: Clock, written: LogStatus) -> System:
 
 
 def close(system: System, code: Exit) -> None:
-    """Close what is on disk, once the actors have stopped."""
+    """Close the files on disk, once the actors have stopped."""
     if system.delivery is not None:
         system.delivery.close(QUEUE_CLOSES_S)
     if system.archive is not None:
@@ -45,7 +45,7 @@ def close(system: System, code: Exit) -> None:
 
 
 def audience_of(system: System, max_streams: int, per_client: int) -> Audience:
-    """Return the clients that follow the service, none yet."""
+    """Return the clients that follow the service, without any client yet."""
     fixtures, metrics = system.fixture_history, system.status.metrics
     histories = system.shown_markets.histories
     return Audience(system.shown.history, max_streams, per_client, fixtures, metrics, markets=histories)

@@ -65,7 +65,7 @@ class Remembering(Readable, Protocol):
 
     @property
     def history(self) -> ListHistory:
-        """The newest changes, of each entry the last."""
+        """The newest changes: the last change of each entry."""
         ...
 
 
@@ -82,7 +82,7 @@ def handlers(
 ) -> dict[str, Handler]:
     """Return the handlers by path; the search for an entry counts as work in `own`.
 
-    `beside` are the boards of other kinds of market than 1X2.
+    `beside` are the boards of kinds of market other than 1X2.
     """
     parts = (board, status, clock, audience.history, review or Review(), past, own, beside)
     return {TRACE: _Entries(*parts).trace}
@@ -122,7 +122,7 @@ class _Entries:
         return await self._answer(found, record, steps, client=request.client, archived=is_read, near=near)
 
     async def _named(self, given: str, client: str | None) -> tuple[list[Entry], list[Left]]:
-        """Return the entries most similar to `given`, and entries with such teams that have left."""
+        """Return the entries most similar to `given`, and entries with these teams that left the board."""
         named = partial(is_named, given.casefold())
         near, found = await self.own.run(searched(self.board.newest, self.history, given), client)
         with anyio.move_on_after(PATIENCE_S):

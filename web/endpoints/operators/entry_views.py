@@ -73,7 +73,7 @@ def steps_view(found: Traced, rows: list[Row], step: Callable[..., S]) -> list[S
 def list_view(
     found: Traced, record: BookmakerStatus, snapshot: Snapshot, now: Instant
 ) -> schemas.EntryList | None:
-    """Return the state of the list that has the entry, and until when it is good; None without a list."""
+    """Return the state of the list that has the entry, and the end of its validity; None without a list."""
     state, known = found.state, found.known
     if state is None or known is None:
         return None

@@ -1,6 +1,7 @@
 """For operators: the transitions of sources, bookmakers and the service, newest first.
 
-With an archive those of two weeks, also of earlier lives of the service; otherwise those in memory.
+With an archive these are the transitions of two weeks, also of earlier runs of the service; otherwise the
+transitions in memory.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ MOST: Final = 500
 
 
 class EventList(Struct, frozen=True):
-    """The newest events before `to`, at most 500, newest first; `since` is the time of the oldest kept one.
+    """The newest events before `to`, at most 500, newest first; `since` is the oldest kept event's time.
 
-    `kept` says where they come from. `subjects` are those of all events there.
+    `kept` says where the events come from. `subjects` are the subjects of all events there.
     """
 
     kept: Literal["archive", "memory"]
@@ -68,7 +69,7 @@ def handlers(status: ServiceStatus, past: Past | None, own: OwnBodies) -> dict[s
 def _list_of(
     noted: tuple[EventReport, ...], archived: Kept | None, about: About, before_s: float
 ) -> EventList:
-    """Return the events in memory, some perhaps not written yet, and those that only the archive has."""
+    """Return the events in memory, some perhaps not written yet, and events that only the archive has."""
     kept = Kept([], None, []) if archived is None else archived
     known = {(event.at, event.event, event.subject) for event in noted}
     older = [event for event in kept.events if (event.at, event.event, event.subject) not in known]

@@ -1,6 +1,6 @@
 """For operators: why events are linked or not, and texts for the file of links.
 
-These answers must not be cached. No other request waits for them.
+These answers must not be cached. No other request waits for these answers.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def csv_of(fixtures: Iterable[FixtureClosing], market: Market) -> Iterator[bytes
 
 
 def _records(of: FixtureClosing, market: Market) -> Iterator[dict[str, object]]:
-    """Yield each entry of a fixture as a row of CSV, by its columns; a row also for none."""
+    """Yield each entry of a fixture as a row of CSV, by its columns; a fixture without any has one row."""
     names = ("id", "home", "away", "league", "reason", "into")
     about: dict[str, object] = {name: getattr(of, name) for name in names}
     about |= {"start_time_utc": utc(of.start_time), "market": market, **by_outcome("consensus", of.fair)}

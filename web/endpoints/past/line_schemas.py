@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 class LinePoint(Struct, frozen=True, omit_defaults=True):
     """The price by outcome from this version on, or why there is none.
 
-    With `state` the price is older: it is the first known, or the first after a gap.
+    With `state` the price is older: it is the first known price, or the first price after a gap.
     """
 
     version: Version | None
@@ -100,7 +100,7 @@ class LineV2(Struct, frozen=True):
 
 
 class ConsensusPoint(Struct, frozen=True, omit_defaults=True):
-    """The consensus of so many `bookmakers` by outcome from this version on, or why there is none."""
+    """The consensus of a number of `bookmakers`, by outcome, from this version on, or why there is none."""
 
     version: Version | None
     time: Seconds
@@ -111,7 +111,7 @@ class ConsensusPoint(Struct, frozen=True, omit_defaults=True):
 
 
 class ConsensusLine(Struct, frozen=True):
-    """The consensus over time: the median of the bookmakers that then have live prices and a sure link."""
+    """The consensus over time: the median of bookmakers with live prices and a sure link at the time."""
 
     method: Method
     points_count: int
@@ -120,7 +120,7 @@ class ConsensusLine(Struct, frozen=True):
 
 
 class GapV2(Struct, frozen=True):
-    """A gap: changes between these two known versions, and between their times, are not kept; why."""
+    """A gap: changes between these two known versions, and between their times, are not kept, and why."""
 
     after_version: Version
     until_version: Version
@@ -160,7 +160,7 @@ class Form(Struct, frozen=True):
 def csv_of(lines: Lines, form: Form) -> Iterator[bytes]:
     """Yield lines as CSV, a row for each point.
 
-    Those of the consensus are the last; they have the id of the fixture, and no bookmaker.
+    The rows of the consensus are the last rows; they have the id of the fixture, and no bookmaker.
     """
     of_each = (f"{name}_{outcome}" for name in ("odds", "fair") for outcome in lines.market.outcomes)
     about = ("id", "bookmaker", "name", "prices", "version", "time_utc")

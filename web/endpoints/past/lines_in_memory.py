@@ -19,7 +19,7 @@ from web.feeds.subscribers import Live
 
 
 async def lines_in_memory(live: Live, asked: Asked, client: str | None) -> Lines | Nowhere:
-    """Return the lines that are in memory: each entry's last change, if it is still kept, and its price.
+    """Return the lines in memory: each entry's last change, if it is still kept, and its current price.
 
     Raises: Problem 429 if the client has caused too much work.
     """

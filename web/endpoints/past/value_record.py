@@ -1,4 +1,4 @@
-"""/api/v2/value/record: what became of values, judged by the consensus at the kick-off."""
+"""/api/v2/value/record: the results of values, judged by the consensus at the kick-off."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ NOT_CLEARLY = "the mean closing line value is above 0 by less than two standard 
 class RecordGroup(Struct, frozen=True):
     """Some flags: their mean closing line value with its standard error, and their mean expected value.
 
-    Both are of the `judged` flags, of so many `matches`; `unjudged` has the others by the reason why they
-    have no close. Means are null without judged flags, the error also with flags of one match.
+    Both means are of the `judged` flags, in a number of `matches`; `unjudged` has the other flags by the
+    reason why they have no close. Means are null without judged flags, the error is also null with flags of
+    one match only.
     """
 
     mean_clv: float | None
@@ -52,7 +53,7 @@ class ValueRecord(Struct, frozen=True):
     """The record of the matches with kick-off between two times (Unix seconds), the end excluded.
 
     `by_bookmaker` is by id, `by_age` by the time for which a price had stood when it was flagged. The
-    `note` says if the mean is not above 0, or not clearly.
+    `note` says if the mean is not above 0, or not clearly above 0.
     """
 
     from_time: float

@@ -1,4 +1,4 @@
-"""The values that a client asks for: of which markets, bookmakers and league, by which reference."""
+"""The values that a client asks for: their markets, bookmakers and league, and the reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from web.protocol.negotiation import Format
 
 
 class AskedValues(Struct, frozen=True):
-    """The requested values; without `bookmakers` of all, `league` is as the client wrote it."""
+    """The requested values; without `bookmakers` the values of all; `league` is as the client wrote it."""
 
     view: FixtureView | SeveralView
     reference: BookmakerId | None

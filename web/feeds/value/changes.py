@@ -1,7 +1,7 @@
 """Notes which values change, for clients that follow them: `view=value` of the changes and of the stream.
 
-Values have no versions, because they also end as time passes. So the boards are looked at, and each look
-that finds other values than the look before has a number. All clients share the looks.
+Values have no versions, because they also end as time passes. So this module looks at the boards, and each
+look that finds values other than the look before has a number. All clients share the looks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from web.feeds.value.judging import JUDGED, Judging, confirmed_at
 from web.feeds.value.lists import Values
 
 FRESH_S, OLD_S = 0.5, 5.0
-"""A look is good for further clients for so many seconds at least, and at most."""
+"""Seconds for which a look serves further clients: the least, and the most."""
 SHARE: Final = 0.2
-"""The share of the time that looks may take up to then; with more to look at they are rarer."""
+"""The share of the time that looks may take between these limits; slow looks are made less often."""
 FOLLOWED_S: Final = 60.0
-"""After so many seconds without a look nobody follows a kind of market by a reference any more."""
+"""Seconds without a look after which nobody is assumed to follow a kind of market by a reference."""
 KEPT: Final = 1_000
 """Looks after which ended values are forgotten; a client from before them needs the whole list."""
 MAX_FEEDS: Final = 24
@@ -47,7 +47,7 @@ _encode = msgspec.json.Encoder().encode
 class _Noted(Struct, frozen=True):
     """The values of a fixture's market, which look `number` found, each with its public form.
 
-    `before` are the values until then; None if there were none, or if they are forgotten.
+    `before` are the values until then; None if there were no values, or if they are forgotten.
     """
 
     number: int
@@ -88,7 +88,7 @@ class _Feed:
         return True in [self.note(number, fixture, ()) for fixture in gone]
 
     def after(self, number: int) -> Iterator[_Noted]:
-        """Yield what changed after the look `number`, the latest first."""
+        """Yield the values that changed after the look `number`, the latest change first."""
         for noted in reversed(self._noted.values()):
             if noted.number <= number:
                 return
@@ -113,7 +113,7 @@ class Changed(Struct, frozen=True):
 
 
 class FollowedValues:
-    """The changes of `values`; `newest` is the number of the last look that found any, in this `epoch`."""
+    """The changes of `values`; `newest` is the number of the last look with changes, in this `epoch`."""
 
     def __init__(self, live: Live, clock: Clock) -> None:
         self._live, self._clock, self._judging = live, clock, Judging(live)
@@ -123,17 +123,17 @@ class FollowedValues:
         self.epoch, self.newest = token_hex(4), 0
 
     async def changed(self, asked: AskedValues, number: int, client: str | None) -> Changed | None:
-        """Return the changes after the look `number`, with 0 all values; None if they are not known.
+        """Return the changes after the look `number`, with 0 all values; None if the changes are not known.
 
         Raises: Problem 429 if the client has caused too much work; the errors of `Live.read`.
         """
         own = self._live.answers.own
         async with self._looking:
-            while True:  # again if a deadline passed meanwhile
+            while True:  # repeated if a deadline passed meanwhile
                 for view in asked.by_kind:
                     await self._live.read(view)
                     if not self._is_fresh(view, asked.reference):
-                        with anyio.CancelScope(shield=True):  # a look serves all clients, so it is finished
+                        with anyio.CancelScope(shield=True):  # a look serves all clients
                             await own.charged(self._look(view, asked.reference), client)
                 if number and not self.oldest(asked) <= number <= self.newest:
                     return None

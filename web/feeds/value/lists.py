@@ -31,9 +31,9 @@ from web.feeds.value.judging import JUDGED, Judging, confirmed_at
 from web.protocol.negotiation import Coding, Format
 
 MOST: Final = 200
-"""Values in an answer."""
+"""The most values in an answer."""
 LONG_S: Final = 0.1
-"""After so many seconds of computing, the values found are judged again."""
+"""Seconds of computing after which the values found are judged again."""
 _encode = msgspec.json.Encoder().encode
 _Found: TypeAlias = tuple[Fixture, Value, float]
 """A fixture, its value, and when the value's price was confirmed (Unix seconds)."""
@@ -141,6 +141,6 @@ class Values:
 
 
 def _order(found: _Found) -> tuple[object, ...]:
-    """Return the sort key: values without doubts first, then the highest, then by kick-off."""
+    """Return the sort key: values without doubts first, then the highest values, then by kick-off."""
     fixture, value, _ = found
     return bool(value.doubts), -value.expected, fixture.place, value.bookmaker, value.outcome

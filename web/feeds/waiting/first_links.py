@@ -31,8 +31,9 @@ class NotLinkedError(Problem):
 class FirstLinks:
     """Knows whether the first links of a board are made; a board that begins again needs new first links.
 
-    They are made when each source has delivered, has failed once or makes its next request later, and all
-    delivered events are compared. `is_idle` returns whether everything delivered is on the board.
+    The first links are made when each source has delivered, has failed once or makes its next request
+    later, and all delivered events are compared. `is_idle` returns whether everything delivered is on the
+    board.
     """
 
     def __init__(
@@ -71,9 +72,10 @@ class FirstLinks:
 def _has_answered(
     source: SourceStatus, bookmakers: Iterable[BookmakerStatus], books: Iterable[Book], wall: float
 ) -> bool:
-    """Return whether a source, in all its scopes, has delivered, has failed once, or asks only later.
+    """Return whether a source, in all its scopes, has delivered or failed once, or asks first only later.
 
-    A source that another process of the cluster collects counts by its lists alone.
+    A source that another process of the cluster collects counts by its lists only: the state of its
+    requests is unknown here.
     """
 
     def waits(at: float | None) -> bool:
