@@ -39,7 +39,7 @@ from actors.monitoring.status import ArchiveStatus
 T = TypeVar("T")
 
 MAX_READS, MAX_HANGING = 2, 4
-"""The most reads at a time; and with timed out reads, whose threads may hang in the system for ever."""
+"""The most reads at a time; the most including timed out reads, whose threads may hang for ever."""
 READ_S = 5.0
 """Seconds after which a read times out."""
 PATIENCE_S = 2.0

@@ -76,7 +76,7 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
 
     @classmethod
     def cuts(cls, entries: Iterable[Entry]) -> bool:
-        """Return whether v2 shows any of these entries; if not, the v2 list keeps its exact bytes."""
+        """Return whether v2 shows any of these entries; if not, the v2 list must keep its exact bytes."""
         return any(entry.is_named for entry in entries)
 
     def replaced(self, entries: Sequence[Entry], places: Sequence[int]) -> Self:

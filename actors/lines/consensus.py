@@ -34,7 +34,7 @@ class NoConsensus(StrEnum):
 
 
 class FairPoint(Struct, frozen=True, gc=False):
-    """The chances of the outcomes from a version on, or (None) why they lack; the number of bookmakers."""
+    """The outcomes' chances from a version on, or (None) why there are none; the number of bookmakers."""
 
     version: int
     at_ms: int

@@ -168,7 +168,7 @@ class FixtureUpdater:
             self._part(draft, made, {self.roster[name].source for name in changes})
 
     def _doubted(self, draft: FixtureUpdate, before: Fixture, after: Fixture) -> tuple[Member, ...]:
-        """Return the members; differently listed ones are likely until they are compared again.
+        """Return the members; a member that is listed differently now is likely until it is compared again.
 
         A source may have used an id again for another match.
         """

@@ -22,7 +22,7 @@ from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import Group, Member, price_gap, rules_of
 from actors.naming.names import Name
 
-ENOUGH, NEARLY_ALL = 4, 0.9  # matches that prove a label's country; the least share of them in it
+ENOUGH, NEARLY_ALL = 4, 0.9  # matches that prove a label's country; the least share that must agree
 
 __all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 

@@ -64,7 +64,7 @@ class Journal:
         return self._noted[1]
 
     def since(self, number: int) -> tuple[int, tuple[EventReport, ...]]:
-        """Return how many events there have been, and the kept ones of those after the first `number`."""
+        """Return how many events there have been, and the kept events after the first `number`."""
         newest, events = self._noted
         return newest, events[max(len(events) - (newest - number), 0) :]
 

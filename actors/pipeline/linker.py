@@ -83,7 +83,7 @@ class LinkerActor:
             )
 
     async def _publish(self, portions: list[Links], overrides: Overrides) -> None:
-        """Send portions of links, each after the previous one was committed; without links a number only.
+        """Send portions of links, each after the previous one was committed; without links only a number.
 
         Each portion is removed from `portions`, because freeing the links of all events in one step takes
         long.

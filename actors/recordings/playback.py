@@ -184,7 +184,7 @@ class Playback:
 
     def _take(self, request: Request) -> None:
         """Withdraw a list with an entry that cannot be shown."""
-        if isinstance(request, Overdue):  # after a moment nothing is; and reads must not add versions
+        if isinstance(request, Overdue):  # nothing is overdue after a moment; reads must not add versions
             return
         drafts = self._drafts()
         run_now(drafts.reject(request.bookmaker, request.entry))

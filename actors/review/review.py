@@ -58,7 +58,7 @@ class Review:
         self.overrides, self.survey, self.matcher = overrides, None, None
 
     async def explain(self, state: FixtureState, a: EventKey, b: EventKey) -> Explanation | None:
-        """Return the evidence about two events; None if the matcher, or one of them, is absent."""
+        """Return the evidence about two events; None if the matcher, or one event, is absent."""
         async with self.turn:
             matcher, prices = self.matcher, partial(chances_in, state)
             return None if matcher is None else explain(matcher, a, b, prices)

@@ -213,7 +213,7 @@ def searched(
 
 
 def left_of_board(snapshot: Snapshot, found: Iterable[Left]) -> list[Left]:
-    """Return the first of `found` for each id that is not on the board, only its latest entry."""
+    """Return the first of `found` for each id that is not on the board; only the latest of these."""
     left: dict[str, Left] = {}
     for of in found:
         book = snapshot.books.get(BookmakerId(of.entry.id.partition("_")[0]))

@@ -251,7 +251,7 @@ class Check:
             self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
-        """Check each source with its keys of bookmakers. `may_be_used`: by faulty bookmakers, too."""
+        """Check each source with its bookmakers' keys. `may_be_used`: faulty bookmakers may use it."""
         for name, source in settings.sources.items():
             at, kind, options = f"sources.{name}", source.kind, source.options
             used = settings.bookmakers_of(name)

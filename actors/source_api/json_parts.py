@@ -1,4 +1,4 @@
-r"""Reads JSON part by part, so that of a document only an odd part is lost. Pure.
+r"""Reads JSON part by part, so that only the odd parts of a document are lost. Pure.
 
 A document is split into parts (`msgspec.Raw`) first, then each part is decoded by itself.
 """

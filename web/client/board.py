@@ -1,4 +1,4 @@
-"""A local board as its caller sees it: always a list of the service, and how old it is."""
+"""A local board as its caller sees it: always a list that the service had, with its age."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Following(Generic[E]):
             return cut
         except GapError as gap:
             return CutError(str(gap))
-        raise AssertionError  # an endless loop ends by an error
+        raise AssertionError  # not reached: the loop ends by an error
 
     def _lasted_s(self) -> float:
         """Return how long the last connection kept the board current."""

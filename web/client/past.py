@@ -66,7 +66,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class ConsensusPoint(Struct, frozen=True, kw_only=True):
-    """The probabilities of some bookmakers from a version on, or (`absent`) why there are none."""
+    """The consensus probabilities from a version on, or (`absent`) why there are none."""
 
     version: int | None
     time: float

@@ -77,7 +77,7 @@ class Ledger(Generic[E]):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the service said that lately enough."""
+        """Whether `age_s` is at most the allowed silence."""
         return self.age_s <= self._silence_s
 
     def apply(self, change: Change, epoch: str) -> tuple[Order, list[Event[E]]]:

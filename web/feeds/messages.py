@@ -272,7 +272,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return self._answers.fixtures.json(record.fixture, record.terms)
 
     def _gone_of(self, recent: Recent[FixtureRecord], view: FixtureView) -> list[FixtureRecord]:
-        """Return the fixtures that left the view; each match once if it has no main line any more."""
+        """Return the fixtures that left the view; of main lines, one of each match without any now."""
         if not view.is_of_main_lines:
             return recent.gone
         gone, board = {record.match_id: record for record in recent.gone}, self._answers.board.newest

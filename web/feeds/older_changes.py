@@ -54,7 +54,7 @@ class OlderChanges:
         return Older(until, shown, gone)
 
     async def reach(self, asked: int, until: int, client: str | None) -> Reach:
-        """Return the oldest version from which all changes to `until` are known, and if `asked` is as new.
+        """Return the oldest version from which changes to `until` are known, and if that covers `asked`.
 
         Raises: Problem 429 or 503, as `read_for`.
         """

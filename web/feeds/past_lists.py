@@ -137,7 +137,7 @@ class PastLists:
     async def answer(
         self, request: Asked, bookmaker: BookmakerId | None, at: At, format_: Format = Format.JSON
     ) -> Prepared:
-        """Answer with the list of a version; redirect a time, or a version between two lists, to a list.
+        """Answer with the list of a version; redirect a time, or a version between two lists, to its list.
 
         Raises: Problem 404 for the future, 410 for versions that are not kept, 406, 429, 503.
         """

@@ -46,7 +46,7 @@ class NextRequest(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """An answer that is no problem: `body` is its type or None, `headers` are further ones."""
+    """An answer that is no problem: `body` is its type or None, `headers` are its own headers."""
 
     status: int
     description: str

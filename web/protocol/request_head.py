@@ -152,7 +152,7 @@ class HeadGate:
         return passed
 
     def _refuse(self, code: str, head: bytes) -> bytes:
-        """Return the request for a refusal, in place of `head`; which is the connection's last request."""
+        """Return the request for a refusal, in place of `head`, as the connection's last request."""
         self.close()
         method = b"HEAD" if head.startswith(b"HEAD ") else b"GET"
         target = self._refusals + code.encode()

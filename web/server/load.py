@@ -20,7 +20,7 @@ LATE_S = 0.1
 PATIENCE_S = 0.5
 """Seconds for which requests may wait longer, so that a burst of clients is served."""
 HIGH_S = 1.0
-"""Seconds for which the load counts as high after that."""
+"""Seconds for which the load counts as high once requests have waited too long."""
 RECENT_S = 10.0
 """Seconds after high load in which one late request makes the load high again, without `PATIENCE_S`."""
 FEW = 64

@@ -1,6 +1,6 @@
 """`ntfy`: a topic, published as JSON to the root of its server (docs.ntfy.sh/publish, "Publish as JSON").
 
-An HTTP header cannot hold every name, and no line end. Without `markdown` the text is plain.
+An HTTP header can hold neither line ends nor all names. Without `markdown` the text is plain.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class _Reading:
         return found
 
     def _read_begin(self, fixtures: Iterable[Fixture], same: Container[str]) -> None:
-        """Read the prices of the fixtures' entries at the beginning, except entries with the `same` now.
+        """Read the fixtures' prices at the beginning, except for entries that are the `same` now.
 
         An unchanged entry may be in another fixture now.
         """

@@ -1,4 +1,4 @@
-"""The plan of Azuro's requests: games, the conditions of their results, and the odds of conditions. Pure.
+"""The plan of Azuro's requests: games, the conditions of their results, and these conditions' odds. Pure.
 
 A list of games is complete only when both states were read to the last page in one round. A match is shown
 only with its conditions of the last `CONDITIONS_FOR_S`, because answers with odds lack some of their

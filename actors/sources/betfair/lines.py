@@ -129,7 +129,7 @@ KNOWN: Final[Mapping[int, str]] = {
     30247: "No",
     110503: "No",
 }
-"""The documented selection ids; a runner with such an id and another name is ignored."""
+"""The documented selection ids; a runner with such an id and another name is not believed."""
 
 MARKET_TYPES: Final[Mapping[str, MarketType]] = {
     **{f"OVER_UNDER_{goals}5": _total(goals + 0.5) for goals in range(9)},

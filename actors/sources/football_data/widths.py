@@ -1,6 +1,6 @@
 """Finds the complete rows of a file: as wide as its header, or as Excel writes them. Pure.
 
-Excel writes 16 lines at a time, the very first line is the header, and drops from all 16 lines the blank
+Excel writes 16 lines at a time (the very first line is the header), and drops from all 16 lines the blank
 cells behind the last column that any of these lines fills:
 
     Div,...,B365A,PSH,PSD,PSA        line 1: as wide as the lines up to 16

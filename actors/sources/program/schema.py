@@ -11,7 +11,7 @@ from actors.sources.program.wire import AnyLine, Item
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema of a line (JSON Schema 2020-12), with the fields of a match in lines about one."""
+    """Return the schema of a line (JSON Schema 2020-12); lines about a match have the match's fields."""
     (line, item), parts = msgspec.json.schema_components([AnyLine, Item], ref_template="#/$defs/{name}")
     parts["CompleteList"]["properties"]["matches"]["items"] = item
     parts["Item"]["properties"]["markets"] = markets.schema()

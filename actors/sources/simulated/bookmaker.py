@@ -287,7 +287,7 @@ class Bookmaker:
         return tuple([match.of_market(market, odds) for market, odds in offered if odds])
 
     def _odds(self, market: Market, scores: Scores) -> Odds:
-        """Return the prices of a market; none if it is nearly decided, or may return all stakes."""
+        """Return the prices of a market; none if it is nearly decided, or returns its stakes."""
         odds = tuple(map(self._shown, odds_of(market, scores)))
         is_open = min(odds) >= _LEAST_ODDS and book_sum(odds) <= _MOST_SUM * FORMS[market.kind].winners
         return odds if is_open else ()

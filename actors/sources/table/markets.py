@@ -69,7 +69,7 @@ class Found:
     ) -> bool:
         """Add the other markets of line `number`; return whether it has any of their prices.
 
-        Only the bad market is left out; if two columns give one market, neither column counts.
+        Only a bad market itself is left out; if two places of a line give one market, both are rejected.
         """
         seen, has_any = set[SourceMatchId](), False
         for place in places:

@@ -45,7 +45,7 @@ def close(system: System, code: Exit) -> None:
 
 
 def audience_of(system: System, max_streams: int, per_client: int) -> Audience:
-    """Return the clients that follow the service, without any client yet."""
+    """Return the group of clients that follow the service, still empty."""
     fixtures, metrics = system.fixture_history, system.status.metrics
     histories = system.shown_markets.histories
     return Audience(system.shown.history, max_streams, per_client, fixtures, metrics, markets=histories)

@@ -72,10 +72,9 @@ class FirstLinks:
 def _has_answered(
     source: SourceStatus, bookmakers: Iterable[BookmakerStatus], books: Iterable[Book], wall: float
 ) -> bool:
-    """Return whether a source, in all its scopes, has delivered or failed once, or asks first only later.
+    """Return whether a source, in all its scopes, has delivered or failed once, or starts only later.
 
-    A source that another process of the cluster collects counts by its lists only: the state of its
-    requests is unknown here.
+    For a source that another process of the cluster collects, only the lists are examined.
     """
 
     def waits(at: float | None) -> bool:
