@@ -135,7 +135,7 @@ class Delivery:
             self._journal.start()
 
     def close(self, within_s: float) -> None:
-        """Write the rest to the journal, and close it, but return after so many seconds."""
+        """Write the rest to the journal, and close it; return after `within_s` seconds at the latest."""
         if self._journal is not None:
             self._journal.stop(within_s)
 

@@ -115,7 +115,7 @@ class Journal:
         self._wake.set()
 
     def stop(self, within_s: float) -> None:
-        """Write the rest and close the file, but return after so many seconds."""
+        """Write the rest and close the file; return after `within_s` seconds at the latest."""
         self._ends = True
         self._wake.set()
         if self._thread is None:

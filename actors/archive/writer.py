@@ -116,7 +116,7 @@ class Writer:
         self._latest = replace(commit, differences={}, fixture_changes=None, market_differences={})
 
     def stop(self, within_s: float) -> bool:
-        """End the thread after all is written, or after so many seconds; return whether all is written."""
+        """End the thread after all is written, or after `within_s` seconds; return whether that is done."""
         self._ends.set()
         if self._thread is None:
             self._run()

@@ -23,7 +23,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId, event_id_of
 
-MIN_LOST = 20  # a list that loses at most so many matches is never doubted
+MIN_LOST = 20  # a list that loses at most this number of matches is never doubted
 MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (faults.md, C5)
 
 Books: TypeAlias = Mapping[BookmakerId, Book]

@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     ACCEPTED = "accepted"
     CONFIRMED = "confirmed"
     WITHDRAWN = "withdrawn"  # by its source, which no longer confirms it
-    SUSPECT = "suspect"  # lost too many matches at once to be believed at first
+    SUSPECT = "suspect"  # lost too many matches in one step to be believed at first
     LATE = "late"  # stale before it was applied
     OUTDATED = "outdated"  # older than the list on the board
     UNFOUNDED = "unfounded"  # changes or confirms a list that is not on the board

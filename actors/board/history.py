@@ -1,7 +1,7 @@
 """The changes since a version: the last change of each match, back to an oldest version.
 
 Only the last change of a match is kept, so that busy matches do not displace quiet ones. If there are too
-many changes, those of the oldest commits are dropped. `actors/matches/history.py` has the history of
+many changes, the changes of the oldest commits are dropped. `actors/matches/history.py` has the history of
 fixtures.
 """
 
@@ -162,7 +162,7 @@ class History(ABC, Generic[V, R]):
         return self._kept[part].get(record_id)
 
     def latest(self, view: V) -> int:
-        """Return the view's own version: that of the last commit that changed its content."""
+        """Return the view's own version: the version of the last commit that changed its content."""
         return self._latest.get(self._versioned(view), self._first)
 
     def _versioned(self, view: V) -> V:

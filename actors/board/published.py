@@ -129,7 +129,7 @@ class Published:
         return not is_due(deadlines, self.rules, self._read_at)
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these deadlines comes within so many seconds of the last read."""
+        """Return whether any of these deadlines comes within `within_s` seconds of the last read."""
         return is_due(deadlines, self.rules, self._read_at, within_s)
 
     def publish(self, new: Snapshot) -> None:

@@ -102,7 +102,7 @@ class Deadlines(Struct, frozen=True, gc=False):
 
 
 def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:
-    """Return whether any of these deadlines comes within that many seconds of `now`."""
+    """Return whether any of these deadlines comes within `within_s` seconds of `now`."""
     last_start = now.wall - rules.expire_after_kickoff_s
     return (
         deadlines.stale <= now.mono + within_s

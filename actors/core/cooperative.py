@@ -41,7 +41,7 @@ async def run_sliced(steps: Sliced[T], budget_s: float = BUDGET_S) -> T:
 
 
 def advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
-    """Run `steps` for so many seconds; return the result in a tuple, None if work is left."""
+    """Run `steps` for `budget_s` seconds; return the result in a tuple, None if work is left."""
     ends = elapsed_s() + budget_s
     try:
         while True:

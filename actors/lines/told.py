@@ -77,7 +77,7 @@ def line_of(
     prices: Prices | None = None,
     members: Sequence[Membership] = (),
 ) -> Line:
-    """Return a line for an answer, with at most so many points, or more if more must stay."""
+    """Return a line for an answer, with at most `most` points, or more if more must stay."""
     extremes = extremes_of(points)
     kept: set[int] = set()
     if len(points) > most and extremes is not None:
@@ -118,7 +118,7 @@ def _add(found: list[Membership], now: Membership) -> None:
 
 
 def share_of(most: int, lines: int) -> int:
-    """Return how many points each of so many lines may have."""
+    """Return how many points, at most `most`, each of `lines` lines may have."""
     return max(min(most, MOST, MOST_OF_ALL // max(lines, 1)), 1)
 
 

@@ -1,4 +1,4 @@
-"""A view of fixtures in several markets at once. Pure."""
+"""A view of fixtures that has several markets together. Pure."""
 
 from __future__ import annotations
 

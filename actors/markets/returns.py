@@ -28,7 +28,7 @@ class Result(IntEnum):
 
 
 def result_of(market: Market, outcome: str, home: int, away: int) -> Result:
-    """Return the result of a bet on an outcome after so many goals of each team."""
+    """Return the result of a bet on an outcome after these numbers of goals of each team."""
     margin = FORMS[market.kind].outcomes[outcome](home, away, market.quarters or 0)
     return Result(max(-2, min(margin, 2)))
 

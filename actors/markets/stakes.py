@@ -80,7 +80,7 @@ class Stakes(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) -> Stakes | NoStakes:
-    """Return the division of a total (cents) into whole steps of so many cents, or why it is impossible.
+    """Return the division of a total (cents) into whole steps of `step` cents, or why it is impossible.
 
     In steps of one cent the whole total is staked, so that the smallest return of any result is as large as
     possible. In larger steps a part may stay unstaked: of the hundred largest sums that fit into the total,
@@ -151,7 +151,7 @@ def _division(market: Market, legs: Legs) -> _Division:
 
 
 def _divided(division: _Division, count: int, step: int, gain: int) -> Stakes | None:
-    """Divide all of so many steps; None if no division gains at least `gain` after every result."""
+    """Divide all of `count` steps; None if no division gains at least `gain` after every result."""
     goal, more = count * step + gain, 1
     amounts = division.least(count, step, goal) if count else None
     if amounts is None:

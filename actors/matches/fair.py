@@ -98,7 +98,7 @@ def consensus_of(quotes: Quotes) -> Chances | None:
 def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> frozenset[BookmakerId]:
     """Return the bookmakers with a price above `ratio` x the fair price of the others that count.
 
-    The fair price is the median of at least `fewest` others; without so many, no price is called wrong.
+    The fair price is the median of at least `fewest` others; with fewer others, no price is called wrong.
     """
     highest = [*map(max, zip(*[quote.prices for quote in quotes.values()], strict=True))]
     if not may_be_overpriced(_sorted(quotes), highest, ratio, fewest):

@@ -48,7 +48,7 @@ class Partition(Protocol):
         ...
 
     def open(self, most: int) -> list[EventKey]:
-        """Return so many events whose groups may depend on prices; the next call returns others."""
+        """Return `most` events at most whose groups may depend on prices; the next call returns others."""
         ...
 
 

@@ -18,7 +18,7 @@ from actors.naming.similarity import INITIALS, alike_words, stems
 from actors.naming.tables import clubs_of, country_of
 
 MANY = 200  # matches sharing parts of names; above that all whole words are compared first
-KEPT = 1 << 12  # sides with a name whose keys are cached: those of the matches of some hours
+KEPT = 1 << 12  # sides with a name whose keys are cached: the sides of the matches of some hours
 
 _start, _home_of, _away_of = attrgetter("start"), attrgetter("home"), attrgetter("away")
 _HOME, _AWAY = "h", "a"  # the first letter of a key: the side

@@ -325,9 +325,9 @@ def _league_evidence(a: Description, b: Description, country: int) -> LeagueEvid
 
 
 def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bool:
-    """Return whether further clubs have these names, and no league's label tells which clubs are meant.
+    """Return whether further clubs have these names, and no league's label says which clubs are meant.
 
-    A label never tells clubs of one country apart, because they may play in one league.
+    A label never distinguishes clubs of one country, because they may play in one league.
     """
     if a.is_of_several or b.is_of_several:
         return True

@@ -143,7 +143,7 @@ class Matcher:
         return None if node is None else node.event.chances
 
     def others(self, description: Description, source: SourceName) -> Iterator[Node]:
-        """Yield the events with a description, except those of this source."""
+        """Yield the events with a description, except the events of this source."""
         for name, keys in description.keys.items():
             if name != source:
                 yield from map(self._nodes.__getitem__, keys)
@@ -163,7 +163,7 @@ class Matcher:
         return iter([*self._nodes])
 
     def open(self, most: int) -> list[EventKey]:
-        """Return so many events whose groups may depend on prices; the next call returns others."""
+        """Return `most` events at most whose groups may depend on prices; the next call returns others."""
         keys = [*islice(self._open, most)]
         for key in keys:
             self._open[key] = self._open.pop(key)

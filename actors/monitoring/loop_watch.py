@@ -65,7 +65,7 @@ class _Watch:
             return
         stack = _stack(sys._current_frames().get(self.ident))  # noqa: SLF001 - documented; no public function exists
         task = asyncio.current_task(self.loop)
-        # After SIGSTOP or a suspend the loop answers at once, and the process used no processor time. A
+        # After SIGSTOP or a suspend the loop answers immediately, and the process used no processor time. A
         # call that holds the interpreter's lock stops this thread too, but uses processor time.
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return

@@ -49,7 +49,8 @@ def scope_failed(
 ) -> None:
     """Record a failed poll of `scope`; if `alone` (other scopes answer) only the scope can be lost.
 
-    An error that needs an operator, such as a refused key, is logged at once: the next attempt is far off.
+    An error that needs an operator, such as a refused key, is logged immediately: the next attempt is far
+    off.
     """
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1

@@ -11,7 +11,7 @@ from actors.naming.names import Name
 from actors.naming.tables import is_common, weight, without_towns
 
 WORD_PAIRS = 1 << 13  # cached similarities
-STEMS = 1 << 12  # cached names: those of the matches of some hours
+STEMS = 1 << 12  # cached names: the names in the matches of some hours
 STEM = 3  # letters of a stem; also the words that give initials
 MOST_WORDS = 12  # the longest real names have eight; comparing longer names would take too long
 LITTLE = 0.3  # weight of similar letters without a common word

@@ -198,7 +198,7 @@ class Schedule:
         return wait_s if is_permitted else max(wait_s, UNTOLD_S)
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
-        # The plan has learnt more since the last request, so that its answer is obsolete: ask at once.
+        # The plan has learnt more since the last request, so that its answer is obsolete: ask immediately.
         is_old = row.has_answered and not row.is_failing and row.preface != target.preface
         left_s = max(now.mono if is_old else row.due_mono, self._gate_mono) - now.mono
         return max(left_s, self.plan.wait_s(target, now), 0.0)

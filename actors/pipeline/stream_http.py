@@ -54,7 +54,7 @@ class StreamHttp:
         self._refused_logins = 0
         self._refusal = ""
         self._login_mono = -inf
-        self._login = anyio.Lock()  # two tasks that need a token at once must not both log in
+        self._login = anyio.Lock()  # two tasks that need a token at the same time must not both log in
         self._unnamed: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
         self._nameless: set[str] = set()  # requested from the catalogue, which does not have them

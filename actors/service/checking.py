@@ -193,7 +193,7 @@ class Check:
             self.faults.append(f"{found}, must be left out: {kind.name} gives its fees itself")
 
     def _check_names(self, settings: Settings) -> None:
-        """Report equal configured names, except those of bookmakers of one company.
+        """Report equal configured names, except the names of bookmakers of one company.
 
         Names that sources give may be equal.
         """

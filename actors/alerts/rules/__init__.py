@@ -1,1 +1,1 @@
-"""Rules about the board: what each watches, when it fires, and what it tells."""
+"""Rules about the board: what each watches, when it fires, and what its alerts say."""

@@ -68,7 +68,7 @@ def prices(
 
 
 def subjects(rule: MatchRule, fixture: Fixture) -> Iterator[tuple[str, About]]:
-    """Yield the subjects of a rule in a fixture; those of prices begin with the ids of their entries."""
+    """Yield the subjects of a rule in a fixture; subjects of prices begin with the ids of their entries."""
     match rule:
         case PriceRule():
             for subject, reading, about in prices(rule, fixture, None):
@@ -136,7 +136,7 @@ def has_basis_of(before: Fixture, after: Fixture, roster: Roster) -> bool:
 
 
 def note_changes(changed: dict[tuple[str, int], int], before: Fixture, after: Fixture, order: int) -> None:
-    """Note the prices that a commit changed, and forget those of entries that left."""
+    """Note the prices that a commit changed, and forget the prices of entries that left."""
     if before.bookmakers == after.bookmakers:
         pairs = [*zip(before.listed, after.listed, strict=True)]
     else:

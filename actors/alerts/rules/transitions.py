@@ -5,7 +5,7 @@ fixture, for `surebet` and `kickoff` each fixture, for `source` each source, for
 a subject inside the rule's filters has a *reading*: a value, or none, and the prices that the value is made
 of. The condition *holds* at a version whose value reaches the threshold. It *does not hold* at a version
 without a value, or with one beyond the threshold by the hysteresis. Between both it stays as it was, but a
-wait ends there. The versions are those of one life of the service.
+wait ends there. All versions belong to one life (run) of the service.
 
 A **transition** of a rule and its subject is the first moment T with all of these:
 

@@ -32,7 +32,7 @@ Names: TypeAlias = Mapping[BookmakerId, str]
 
 
 class MatchTransition(Struct, frozen=True, gc=False):
-    """A transition to tell; `value` is the reading, None if there is none any more."""
+    """A transition to report; `value` is the reading, None if there is no reading any more."""
 
     rule: MatchRule
     subject: str

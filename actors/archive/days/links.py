@@ -1,7 +1,7 @@
 """The tables for a past consensus in a day's file: bookmakers with their sources, and links.
 
 Days begun by an earlier release lack these tables. There `fixtures` has the members without their
-certainty, and nothing tells which prices were live.
+certainty, and no table says which prices were live.
 """
 
 from __future__ import annotations

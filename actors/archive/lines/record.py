@@ -42,7 +42,7 @@ class AskedRecord(Struct, frozen=True):
 
 
 class Unfinished(Struct, frozen=True):
-    """The record is not complete yet: so many of the days have been read."""
+    """The record is not complete yet: `done` of `count` days have been read."""
 
     done: int
     count: int

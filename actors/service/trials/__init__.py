@@ -1,1 +1,1 @@
-"""Tries one source for an operator, and tells what it delivers: `oddsboard probe` and `check-program`."""
+"""Tries one source for an operator, and reports what it delivers: `oddsboard probe` and `check-program`."""

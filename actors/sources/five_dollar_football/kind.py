@@ -77,7 +77,7 @@ def decode(payload: Payload, options: FiveDollarFootballOptions) -> Sliced[Conte
 
 
 def extract(content: Lists | OddsByMatch, key: str, options: FiveDollarFootballOptions) -> Sliced[Extract]:
-    """Return a bookmaker's prices; the lists have only those of Bet365."""
+    """Return a bookmaker's prices; the lists have only the prices of Bet365."""
     yield
     if isinstance(content, OddsByMatch):
         return of_match(content, key, options.kinds)

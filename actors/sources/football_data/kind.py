@@ -73,7 +73,7 @@ MAX_TORN: Final = 2
 EXCHANGES: Final = frozenset({"BFE"})  # from the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 # Prefixes in the site's notes.txt, and PP and SKB, which its files of 2026/27 have (they lack BMGM, CL, LB
-# and PS). With them `B365C` (closing prices) can be told from a bookmaker such as `VC`.
+# and PS). With them `B365C` (closing prices) can be distinguished from a bookmaker such as `VC`.
 _PREFIXES: Final = "1XB B365 BF BFD BFE BMGM BS BV BW CL GB IW LB P PP PS SB SJ SKB SO SY VC WH"
 KNOWN: Final = frozenset(_PREFIXES.split())
 _SIDES: Final = ("H", "D", "A")
