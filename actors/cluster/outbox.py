@@ -165,7 +165,7 @@ class Outbox:
 
 
 def _show(old: Lists, new: Lists, timed: Lists | None) -> bool:
-    """Return whether lists without entries may change what clients see; untimed lists may by new times."""
+    """Return whether lists without entries may change what clients see; new times of untimed lists may."""
     return any(
         _may_show(old.get(scope), state) or (timed is not None and scope not in timed)
         for scope, state in new.items()
