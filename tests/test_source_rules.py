@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 
 from tests.support.source_code import (
@@ -16,6 +17,7 @@ from tests.support.source_code import (
 )
 from tests.support.systems.process import ran
 
+FOLDERS = ("actors", "scripts", "tests", "web")
 MAX_PACKAGE_LINES = 2700
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 40
@@ -28,6 +30,9 @@ COMPOSITION_ROOTS = {
     "web.cli.main",
     "web.app",
 }
+_CLAUSE = re.compile(
+    r"(What|Who|Which|That of|Those (of|that|who)|So (is|are|does|do)|Nor)\b"
+).match
 
 IMPORT_ALL = """
 import importlib, logging, signal, sys, threading
@@ -161,11 +166,25 @@ def test_only_settings_read_the_environment() -> None:
     assert {"actors.service.settings"} == {module for module in modules() if asking & names_used(module)}
 
 
+def test_no_docstring_begins_with_a_clause() -> None:
+    """The subject of its first sentence is a noun: "The prices that …", not "What …" or "Those of …"."""
+    begun = {
+        (file.relative_to(ROOT).as_posix(), docstring)
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if _CLAUSE(docstring := ast.get_docstring(node) or "")
+    }
+
+    assert set() == begun
+
+
 def test_no_variable_is_called_one() -> None:
     """A variable has the name of the thing that it stands for."""
     named = {
         (file.relative_to(ROOT).as_posix(), node.lineno)
-        for folder in ("actors", "scripts", "tests", "web")
+        for folder in FOLDERS
         for file in (ROOT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if (isinstance(node, ast.Name) and "one" == node.id)

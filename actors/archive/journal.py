@@ -40,7 +40,7 @@ _COLUMNS = "time, level, event, subject, bookmakers, fields"
 
 
 class About(Struct, frozen=True):
-    """Which events are wanted: all, or those about a bookmaker, a source or another subject.
+    """The wanted events: all, or the events about a bookmaker, a source or another subject.
 
     The events about a bookmaker are those that name it, and those of its `source` that name no bookmaker.
     """

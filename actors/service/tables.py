@@ -61,7 +61,7 @@ class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OperatorsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may read the operators' pages: everybody, or clients that send the token."""
+    """The readers of the operators' pages: everybody, or clients that send the token."""
 
     token: (
         Annotated[

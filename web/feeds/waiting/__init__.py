@@ -1,1 +1,1 @@
-"""What a read of fixtures waits for: the first links after a start."""
+"""The event that a read of fixtures waits for: the first links after a start."""
