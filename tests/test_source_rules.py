@@ -30,9 +30,7 @@ COMPOSITION_ROOTS = {
     "web.cli.main",
     "web.app",
 }
-_CLAUSE = re.compile(
-    r"(What|Who|Which|That of|Those (of|that|who)|So (is|are|does|do)|Nor)\b"
-).match
+_CLAUSE = re.compile(r"(What|Who|Which|That of|Those (of|that|who)|So (is|are|does|do)|Nor)\b").match
 
 IMPORT_ALL = """
 import importlib, logging, signal, sys, threading
