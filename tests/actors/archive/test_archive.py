@@ -180,6 +180,14 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         Folder.hold(tmp_path)
 
 
+def test_a_folder_for_reading_is_not_held(tmp_path: Path) -> None:
+    """A reader may change nothing in it, whoever holds the lock."""
+    with kept(tmp_path, ManualClock()) as life:
+        assert [True, False] == [
+            folder.is_held for folder in (life.archive.folder, Folder.reading(tmp_path))
+        ]
+
+
 def test_a_folder_that_cannot_be_locked_is_an_error_of_the_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

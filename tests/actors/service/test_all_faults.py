@@ -159,6 +159,11 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         [(VALID[VALID.index(BOOKMAKER) :], "")],
         ["bookmakers is missing"],
     ),
+    "a number with too many digits for a text": (
+        VALID,
+        [("[server]", f"[server]\nmax_streams = 0x{'f' * 5000}")],
+        ["is not TOML that can be read: Exceeds the limit"],
+    ),
     "no table of sources": (
         VALID,
         [(f'{FEED}\nkind = "football_data"\nurl = "{URL}"\npoll_interval_s = 900\n', ""), ("10800", "0")],

@@ -62,6 +62,14 @@ def altered(listed_market: Any, at: int, **changes: Any) -> Any:
     return {**listed_market, "outcomes": outcomes}
 
 
+def test_each_market_has_the_page_of_its_bookmaker() -> None:
+    """The link to the match at the bookmaker stands once, beside its markets."""
+    found = offered(H2H, TOTALS, SPREADS)
+    found["bookmakers"][0]["link"] = "https://some.example/7"
+
+    assert ["https://some.example/7"] * 3 == [match.url for match in read(found).matches]
+
+
 def test_bookmaker_has_three_markets_of_one_match() -> None:
     """The markets have the match's id with the market behind it, its names, and their own refresh time."""
     later = totals((2.5, 1.9, 1.95), updated="2026-05-28T20:21:00Z")
