@@ -120,10 +120,9 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
         return max(3 * interval_s, MIN_STALE_AFTER_S) if self.stale_after_s is None else self.stale_after_s
 
 
-@lru_cache(maxsize=64)  # reading annotations takes a millisecond
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
     """Return the names of the options that are never shown."""
-    return _credential_names(options) | _names(options, HIDDEN)
+    return _names(options, _SECRET) | _names(options, HIDDEN)
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
@@ -133,12 +132,7 @@ def secrets_of(options: SourceOptions) -> tuple[str, ...]:
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
     """Return only the credentials among the secrets, which are removed from recorded data as well."""
-    return _forms(options, _credential_names(type(options)))
-
-
-@lru_cache(maxsize=64)
-def _credential_names(options: type[SourceOptions]) -> frozenset[str]:
-    return _names(options, _SECRET)
+    return _forms(options, _names(type(options), _SECRET))
 
 
 def _forms(options: SourceOptions, names: frozenset[str]) -> tuple[str, ...]:
@@ -152,8 +146,13 @@ def _texts(value: str | Mapping[str, str] | None) -> Iterable[str | None]:
 
 
 def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[str]:
+    return frozenset(name for name, extras in _extras_of(options).items() if extra in extras)
+
+
+@lru_cache(maxsize=64)  # reading annotations takes a millisecond
+def _extras_of(options: type[SourceOptions]) -> dict[str, list[Any]]:
     hints = get_type_hints(options, include_extras=True)
-    return frozenset(name for name, hint in hints.items() if extra in _extras(hint))
+    return {name: _extras(hint) for name, hint in hints.items()}
 
 
 def _extras(hint: Any) -> list[Any]:

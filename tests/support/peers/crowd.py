@@ -21,7 +21,7 @@ from tests.support.peers.history import History
 
 HOST = "127.0.0.1"
 CONNECT_S = 10.0
-LATE_S = 20.0
+LATE_S = 5.0
 """Seconds after which a probe counts as not answered."""
 SMALL_BUFFER = 4_096
 
